@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+find_package(GTest REQUIRED CONFIG)
+find_package(rapidcheck REQUIRED CONFIG)
+
+# Several ranks on few cores, as any user, without network and without binding.
+set(RHINO_TEST_ENVIRONMENT
+  OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
+  ASAN_OPTIONS=detect_leaks=1
+  UBSAN_OPTIONS=print_stacktrace=1)
+
+# rhino_set_test_properties(<test> [LABELS ...] [TIMEOUT s] [PROCESSORS n])
+# What every test has: environment, own working folder, time limit, exit code 77 = skipped.
+function(rhino_set_test_properties test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  set(folder "${PROJECT_BINARY_DIR}/test_work/${test}")
+  file(MAKE_DIRECTORY "${folder}")
+  set_tests_properties(${test} PROPERTIES
+    WORKING_DIRECTORY "${folder}"
+    ENVIRONMENT "${RHINO_TEST_ENVIRONMENT}"
+    TIMEOUT ${arg_TIMEOUT}
+    PROCESSORS ${arg_PROCESSORS}
+    SKIP_RETURN_CODE 77
+    LABELS "${arg_LABELS}")
+endfunction()
+
+# rhino_add_test(NAME <folder>.<file> SOURCES ... [DEPS ...] [NP n ...] [LABELS ...] [TIMEOUT s] [ARGS ...])
+#
+# A GoogleTest program. Without NP it is the ctest entry <name>; with NP it runs under mpiexec as
+# <name>.np<n> for each n (main in tests/support: fails if any rank fails). A program of which every
+# test was skipped shows as skipped.
+function(rhino_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;DEPS;NP;LABELS;ARGS")
+  if(NOT arg_NAME OR NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "rhino_add_test: NAME and SOURCES are needed; unknown: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  string(REPLACE "." "_" target "test_${arg_NAME}")
+  add_executable(${target} ${arg_SOURCES})
+  rhino_target_defaults(${target})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_support)
+  if(arg_NP)
+    target_link_libraries(${target} PRIVATE rhino_test_mpi_main)
+    foreach(np IN LISTS arg_NP)
+      set(test ${arg_NAME}.np${np})
+      add_test(NAME ${test}
+        COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np} $<TARGET_FILE:${target}> ${arg_ARGS})
+      rhino_set_test_properties(${test} LABELS mpi np${np} ${arg_LABELS} PROCESSORS ${np} TIMEOUT ${arg_TIMEOUT})
+    endforeach()
+  else()
+    target_link_libraries(${target} PRIVATE rhino_test_main)
+    add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGS})
+    rhino_set_test_properties(${arg_NAME} LABELS unit ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+  endif()
+endfunction()
