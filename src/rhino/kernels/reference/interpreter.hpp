@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rhino/ir/program.hpp>
+
+namespace rhino::kernels::reference {
+
+/// A tensor on the host, owned, row-major. The value type of the reference interpreter.
+struct Tensor {
+  ir::TensorType type;
+  std::vector<std::byte> bytes;  ///< type.bytes() of them
+
+  Tensor() = default;
+  explicit Tensor(ir::TensorType type);             ///< zeros
+  explicit Tensor(const ir::Literal& literal);      ///< written out
+  ir::Literal to_literal() const;
+
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+/// What a process sees of its peers while a program runs: its number and the exchange with the other members of a group.
+/// One implementation runs all virtual ranks in one process (virtual_ranks.hpp).
+class Peers {
+ public:
+  virtual ~Peers() = default;
+  virtual std::int64_t partition_id() const = 0;
+  virtual std::int64_t replica_id() const = 0;
+  /// Gives `mine` to the others of the group that this process belongs to under `op`'s groups and returns what each member
+  /// gave, in group order. Blocks until all members of the group have come. `op_key` names the op for messages.
+  virtual std::vector<std::shared_ptr<const Tensor>> exchange(const ir::CollectiveAttrs& attrs, const Tensor& mine,
+                                                              const std::string& op_key) = 0;
+  /// Point to point: sends `mine` to the targets of this process under `pairs`, returns what its source sent, or nullptr.
+  virtual std::shared_ptr<const Tensor> permute(const ir::CollectiveAttrs& attrs, const Tensor& mine,
+                                                const std::string& op_key) = 0;
+};
+
+struct RunOptions {
+  Peers* peers = nullptr;  ///< nullptr: one process; collectives then act on a group of one
+  /// Called for every op of the entry function with its results, right after it ran; used to compare runs op by op.
+  std::function<void(ir::OpId, std::span<const Tensor>)> on_op;
+  /// Called for custom calls (test checks); throws if absent and a custom call is met.
+  std::function<std::vector<Tensor>(const ir::Op&, std::span<const Tensor>)> on_custom_call;
+};
+
+/// Runs `function` of `program` on `arguments` (types must match its parameters) with plain loops. Values are freed after
+/// their last use. Throws InputError for what the program does wrong at run time.
+std::vector<Tensor> run(const ir::Program& program, ir::FunctionId function, std::vector<Tensor> arguments,
+                        const RunOptions& options = {});
+
+/// Runs one op; the building block of `run` and the evaluator for ir::fold_constants.
+std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& function, const ir::Op& op,
+                           std::span<const Tensor* const> operands, const RunOptions& options = {});
+
+}  // namespace rhino::kernels::reference
