@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <rhino/ir/types.hpp>
+#include <rhino/shard/layout.hpp>
+
+namespace rhino::cluster {
+
+/// A level of the topology: `fanout` units of the level below are joined by links of this kind (innermost level first:
+/// cores or GPUs of a socket or island, then of a node, then nodes of a rail ..).
+struct Level {
+  std::string name;
+  std::int64_t fanout = 1;
+  double bandwidth = 0;  ///< bytes per second that one device can send over this level while all do
+  double latency = 0;    ///< seconds per message
+};
+
+/// Rates of one device.
+struct Device {
+  std::string name;
+  double memory_bytes = 0;
+  double memory_bandwidth = 0;  ///< bytes per second
+  double flops_f32 = 0, flops_f64 = 0, flops_bf16 = 0;  ///< floating operations per second of a large matrix product
+  double conv_efficiency = 0.8;       ///< of a convolution, relative to a matrix product
+  double transcendental_rate = 0;     ///< exp, tanh .. per second, f32
+  double op_overhead = 0;             ///< seconds to start one task
+  double flops(ir::DType dtype) const;
+};
+
+/// What the planner knows of the machines: described by a file, calibrated, or the shipped default.
+struct Cluster {
+  std::string name;
+  Device device;
+  std::vector<Level> levels;  ///< innermost first; product of fanouts = devices
+  std::int64_t devices() const;
+};
+
+/// The default for `ranks` processes on this machine: one level, rates of a common core (or those that `rhino calibrate`
+/// left in its table).
+Cluster default_cpu_cluster(std::int64_t ranks);
+
+/// Cluster from a TOML file (schema in inputs/clusters/README). Throws InputError with key and unit.
+Cluster read_cluster(const std::string& path);
+/// Inverse of read_cluster.
+std::string to_toml(const Cluster& cluster);
+
+/// A MeshShape laid over a cluster: each axis has the bandwidth and latency of the slowest level that its groups cross.
+struct Mesh {
+  shard::MeshShape shape;
+  std::vector<double> bandwidth;  ///< per axis, bytes per second per device
+  std::vector<double> latency;    ///< per axis, seconds
+  Device device;
+};
+
+/// Lays `shape` over the first shape.devices() devices of the cluster, last axis innermost.
+Mesh lay_out(const shard::MeshShape& shape, const Cluster& cluster);
+
+/// All meshes of at most `max_axes` axes whose sizes (each >= 2) multiply to `devices`, in a fixed order. Axes are named
+/// x, y, z. One device gives one mesh without axes.
+std::vector<shard::MeshShape> mesh_shapes(std::int64_t devices, int max_axes);
+
+}  // namespace rhino::cluster

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <rhino/ir/literal.hpp>
+#include <rhino/ir/program.hpp>
+#include <rhino/ir/signature.hpp>
+
+namespace rhino::io {
+
+/// How a state tensor's first values are made without storing them. Evaluated per element by a counter-based generator keyed
+/// by (seed, global row-major index), so that every layout sees the same numbers.
+struct InitRecipe {
+  enum class Kind : std::uint8_t { Zeros, Constant, Normal, Uniform, TruncatedNormal };
+  Kind kind = Kind::Zeros;
+  double a = 0;  ///< Constant: value; Normal, TruncatedNormal: mean; Uniform: low
+  double b = 0;  ///< Normal, TruncatedNormal (cut at two deviations): standard deviation; Uniform: high
+  std::uint64_t seed = 0;
+  bool operator==(const InitRecipe&) const = default;
+};
+
+/// First value of one state parameter: stored numbers or a recipe.
+using InitialState = std::variant<ir::Literal, InitRecipe>;
+
+/// A model as every rank loads it (design.md section 4).
+struct Model {
+  ir::Program program;
+  ir::Signature signature;
+  std::map<std::string, InitialState> state;  ///< by parameter path; every State and Const parameter has one
+  std::map<std::string, std::string> meta;
+};
+
+/// Writes /program, /constants, /signature, /state, /meta; to a temporary name first, then renamed.
+/// Throws EnvironmentError if it cannot be written.
+void write_model(const Model& model, const std::string& path);
+
+/// Reads and checks a model: format version, program (verified), signature, state shapes and types.
+/// Throws InputError with what is wrong and where. Not collective; any number of processes may read the same file.
+Model read_model(const std::string& path);
+
+/// Program and signature only, and per state path a reader of single elements' blocks, so that a rank of a large job loads
+/// no more than its shard.
+class ModelReader {
+ public:
+  explicit ModelReader(const std::string& path);
+  ~ModelReader();
+  ModelReader(ModelReader&&) noexcept;
+  const ir::Program& program() const;
+  const ir::Signature& signature() const;
+  /// Fills `out` with the elements of state `path` whose global indices per dimension are listed in `indices` (row-major
+  /// product of the lists; -1 leaves zeros), converted to `dtype`.
+  void read_state(const std::string& path, const std::vector<std::vector<std::int64_t>>& indices, ir::DType dtype,
+                  std::span<std::byte> out) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Values of a recipe at the given global elements; the one definition that file readers and tests share.
+void evaluate_recipe(const InitRecipe& recipe, const ir::TensorType& type, const std::vector<std::vector<std::int64_t>>& indices,
+                     std::span<std::byte> out);
+
+}  // namespace rhino::io

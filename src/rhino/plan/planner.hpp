@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <rhino/cluster/mesh.hpp>
+#include <rhino/ir/program.hpp>
+#include <rhino/ir/signature.hpp>
+#include <rhino/plan/plan.hpp>
+#include <rhino/plan/search_board.hpp>
+
+namespace rhino::plan {
+
+struct PlannerOptions {
+  std::string strategy = "auto";  ///< "auto", "data" (batch split) or "tensor" (weights split, the rest replicated)
+  int level = 1;                  ///< 1: heuristics within seconds; 2: until the bound closes or `seconds` is spent
+  double seconds = 60;
+  std::int64_t memory_limit = 0;  ///< bytes per rank; 0: that of the cluster's device
+  std::uint64_t seed = 0;
+};
+
+/// Finds a Plan for `program` on all devices of `cluster`. Collective over the board: candidates are enumerated in one fixed
+/// order, drawn and priced by whichever rank comes first, and the winner is the least (seconds, candidate), so that the Plan
+/// does not depend on the number of ranks. "auto" prices the data and tensor plans too and is never predicted slower.
+/// Throws InputError if nothing fits the memory limit (with the bytes that are missing).
+Plan find_plan(const ir::Program& program, const ir::Signature& signature, const cluster::Cluster& cluster,
+               const PlannerOptions& options, SearchBoard& board);
+
+}  // namespace rhino::plan
