@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <rhino/base/ids.hpp>
+#include <rhino/ir/fused_expression.hpp>
 #include <rhino/ir/program.hpp>
 #include <rhino/shard/layout.hpp>
 
@@ -34,33 +35,17 @@ struct Buffer {
   std::string name;          ///< path of state and batch, scope name of the others; may be empty
 };
 
-/// One input of a fused elementwise group, read through strides over the group's iteration shape (0 = broadcast).
-struct FusedInput {
-  BufferId buffer;
-  std::vector<std::int64_t> strides;  ///< in elements, one per iteration dimension
-  std::int64_t offset = 0;            ///< first element read
-};
-
-/// One step of a fused group: an elementwise op on earlier registers. Registers 0 .. inputs-1 are the inputs; step i writes
-/// register inputs + i.
-struct FusedStep {
-  ir::OpKind kind = ir::OpKind::Add;
-  ir::Attributes attrs;             ///< of the op (comparison direction, iota dimension ..)
-  std::vector<std::uint32_t> args;  ///< registers
-  ir::DType dtype = ir::DType::F32; ///< element type of the result register
-};
-
-/// Elementwise ops that run as one pass over memory. Iota and splat constants may occur as steps without arguments.
+/// Elementwise ops that run as one pass over memory.
 struct FusedTask {
-  ir::Dims shape;  ///< iteration space; outputs have this shape, dense row-major
-  std::vector<FusedInput> inputs;
-  std::vector<FusedStep> steps;
-  std::vector<std::pair<std::uint32_t, BufferId>> outputs;  ///< register, destination
+  ir::FusedExpression expression;
+  std::vector<BufferId> inputs;   ///< one per input of the expression
+  std::vector<BufferId> outputs;  ///< one per output of the expression
 };
 
 /// One op that has a kernel of its own (dot, convolution, reduce, gather ..).
 struct KernelTask {
-  std::uint32_t op = 0;  ///< index into RankProgram::kernel_ops
+  ir::FunctionId function;  ///< of RankProgram::program
+  ir::OpId op;
   std::vector<BufferId> operands;
   std::vector<BufferId> results;
   BufferId workspace;  ///< invalid if none
@@ -140,8 +125,7 @@ struct RankProgram {
   std::int64_t arena_bytes = 0;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  ir::Program kernel_program;     ///< owner of the ops that KernelTasks name (and of their reducer regions)
-  std::vector<ir::OpId> kernel_ops;  ///< ops of kernel_program's entry function
+  ir::Program program;  ///< this rank's local program: owner of the ops that KernelTasks name and of their regions
   std::vector<std::pair<BufferId, ir::Literal>> constants;
   std::vector<StateSlot> state;
   std::vector<BatchSlot> batch;
