@@ -28,7 +28,7 @@ sys.path.insert(0, str(TOOLS))
 
 from rhino_jax import environment  # noqa: E402
 
-NAMES = ("mlp_digits", "gpt_tiny")
+NAMES = ("mlp_digits", "gpt_tiny", "gpt_tiny_dropout", "gpt_tiny_scan", "resnet_tiny", "moe_tiny", "unet_tiny")
 STEPS = 20
 
 
