@@ -90,7 +90,8 @@ struct Layout {
 /// an inner sub-dimension not divisible.
 void check_layout(const Layout& layout, const ir::Dims& dims, const MeshShape& mesh, std::string_view what);
 
-/// Unique form: no sub-dimensions of size 1, no axes of size 1, neighbours merged where that means the same. Two layouts
+/// Unique form: no unsplit sub-dimensions of size 1, no axes of size 1, neighbours merged where that means the same, axes
+/// that only ever hold padding sorted; a dimension of size 1 is empty. Two layouts
 /// place every element on the same devices at the same local position iff their canonical forms are equal.
 Layout canonical(Layout layout, const MeshShape& mesh);
 DimLayout canonical(DimLayout dim, const MeshShape& mesh);
@@ -106,14 +107,15 @@ bool is_uneven(const Layout& layout, const MeshShape& mesh);
 /// Global index of element `local` of a dimension on `device`; -1 for padding.
 std::int64_t global_index(const DimLayout& dim, const MeshShape& mesh, std::int64_t device, std::int64_t local);
 
-/// Splits the sub-dimensions of `dim` further so that their sizes are a common refinement with `sizes` (a factorisation of
-/// the same total, most significant first); false if a cut would fall inside a split block.
+/// Rewrites `dim` without changing its meaning so that a boundary between sub-dimensions lies at every boundary of `sizes`
+/// (a factorisation of the same total, most significant first); false, and `dim` unchanged, where no sub-dimensions with
+/// these boundaries place the elements so.
 bool refine(DimLayout& dim, const std::vector<std::int64_t>& sizes, const MeshShape& mesh);
 
-/// `[12:x, 3:_*4:y, _] partial(+,z)`: per dimension its sub-dimensions joined by `*`, each `size:axes` with axes joined by
-/// `.`, `_` for no axes; a plain unsplit dimension is its size alone with `_`.
+/// `[12:x, 3:_*4:y.z, 7:_, _] partial(+,w)`: per dimension its sub-dimensions joined by `*`, each `size:axes` with axes
+/// joined by `.`, `_` for no axes; a dimension of size 1 without sub-dimensions is `_`.
 std::string to_string(const Layout& layout, const MeshShape& mesh);
-/// Inverse of to_string. Throws InputError on bad text.
+/// Inverse of to_string. Throws InputError on bad text and on a layout that check_layout refuses.
 Layout parse_layout(std::string_view text, const MeshShape& mesh);
 
 }  // namespace rhino::shard
