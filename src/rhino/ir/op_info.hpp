@@ -24,6 +24,9 @@ struct InferContext {
 /// Throws InputError with a message that names the op, the operand and what was expected.
 std::vector<TensorType> infer_result_types(const InferContext& context);
 
+/// Name with its dialect, as in the text form: "stablehlo.add", "chlo.erf", "call".
+std::string qualified_op_name(OpKind kind);
+
 /// Kind by spelling ("add", "chlo.erf"); nullopt for an unknown name.
 std::optional<OpKind> op_kind_from_name(std::string_view name);
 
