@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/ir/signature.hpp>
 
+#include <array>
 #include <unordered_set>
 
 #include <rhino/base/error.hpp>
 
 namespace rhino::ir {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> param_roles = {"state", "batch", "const"};
+constexpr std::array<std::string_view, 5> state_kinds = {"param", "optimizer", "statistics", "step", "key"};
+constexpr std::array<std::string_view, 3> result_roles = {"state", "loss", "metric"};
+constexpr std::array<std::string_view, 5> evidences = {"manifest", "user", "paths", "shapes", "assumed"};
+
+template <class Enum, std::size_t n>
+std::optional<Enum> find_name(const std::array<std::string_view, n>& names, std::string_view name) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (names[i] == name) return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(ParamRole role) { return param_roles.at(static_cast<std::size_t>(role)); }
+std::string_view name_of(StateKind kind) { return state_kinds.at(static_cast<std::size_t>(kind)); }
+std::string_view name_of(ResultRole role) { return result_roles.at(static_cast<std::size_t>(role)); }
+std::string_view name_of(Evidence evidence) { return evidences.at(static_cast<std::size_t>(evidence)); }
+std::optional<ParamRole> param_role_from_name(std::string_view name) { return find_name<ParamRole>(param_roles, name); }
+std::optional<StateKind> state_kind_from_name(std::string_view name) { return find_name<StateKind>(state_kinds, name); }
+std::optional<ResultRole> result_role_from_name(std::string_view name) {
+  return find_name<ResultRole>(result_roles, name);
+}
+std::optional<Evidence> evidence_from_name(std::string_view name) { return find_name<Evidence>(evidences, name); }
 
 std::optional<std::uint32_t> Signature::loss() const {
   for (std::size_t i = 0; i < results.size(); ++i)

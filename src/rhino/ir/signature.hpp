@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rhino/ir/program.hpp>
@@ -43,6 +44,17 @@ struct Signature {
   /// For each parameter the result that replaces it, or nullopt.
   std::vector<std::optional<std::uint32_t>> updates() const;
 };
+
+/// Names as manifests, files and tables have them: state batch const; param optimizer statistics step key; state loss metric;
+/// manifest user paths shapes assumed.
+std::string_view name_of(ParamRole role);
+std::string_view name_of(StateKind kind);
+std::string_view name_of(ResultRole role);
+std::string_view name_of(Evidence evidence);
+std::optional<ParamRole> param_role_from_name(std::string_view name);
+std::optional<StateKind> state_kind_from_name(std::string_view name);
+std::optional<ResultRole> result_role_from_name(std::string_view name);
+std::optional<Evidence> evidence_from_name(std::string_view name);
 
 /// Checks a signature against a function: counts, unique paths, each state result equal in type to its parameter, at most
 /// one result per state parameter, a scalar floating loss. Throws InputError.
