@@ -50,10 +50,9 @@ def read_losses(path, precision):
             raise Unusable(f"'{path}' has no losses for {precision}")
         return dict(enumerate(map(float, whole[precision])))
     losses = read_metrics(text, path)
-    if losses:
-        # Steps may be counted from 0 or from 1; line the first one up with 0 (see --first).
-        return losses
-    raise Unusable(f"'{path}' holds no losses")
+    if not losses:
+        raise Unusable(f"'{path}' holds no losses")
+    return losses
 
 
 def aligned(losses, first):

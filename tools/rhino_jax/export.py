@@ -136,7 +136,7 @@ def save_npz(path, arrays):
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, value in arrays.items():
                 buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, np.ascontiguousarray(value), allow_pickle=False)
+                np.lib.format.write_array(buffer, np.asarray(value, order="C"), allow_pickle=False)
                 archive.writestr(zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
 
     write_atomically(path, write)
@@ -187,7 +187,7 @@ def export_step(made, directory, overrides=(), promote=None, safetensors=False, 
     if manifest["state"] == "state.safetensors":
         from safetensors.numpy import save_file
 
-        write_atomically(directory / "state.safetensors", lambda p: save_file({k: np.ascontiguousarray(v) for k, v in state.items()}, p))
+        write_atomically(directory / "state.safetensors", lambda p: save_file({k: np.asarray(v, order="C") for k, v in state.items()}, p))
     else:
         save_npz(directory / "state.npz", state)
     save_npz(directory / "batch.npz", batch)
