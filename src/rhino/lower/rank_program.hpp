@@ -56,7 +56,7 @@ struct CopyTask {
   BufferId from, to;
 };
 
-enum class CollectiveKind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Permute };
+enum class CollectiveKind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll, Permute };
 
 /// Starts a collective that works on dense buffers: all-gather concatenates the members' blocks one after the other
 /// (a leading group dimension), reduce-scatter and all-to-all split the leading dimension; where the program's dimension
@@ -66,8 +66,8 @@ struct CollectiveTask {
   std::uint32_t request = 0;            ///< slot that the WaitTask names
   std::uint32_t group = 0;              ///< index into RankProgram::groups (for Permute: into `permutations`)
   ir::ReducerKind reducer = ir::ReducerKind::Add;
-  std::vector<BufferId> send;           ///< several: a bundle that travels as one message
-  std::vector<BufferId> receive;        ///< may equal `send` for AllReduce (in place)
+  BufferId send;
+  BufferId receive;                     ///< may equal `send` for AllReduce (in place)
 };
 
 struct WaitTask {
