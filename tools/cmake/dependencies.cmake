@@ -2,7 +2,7 @@
 # Every outside package, found once: by the build, and by find_package(rhino) where it is installed.
 # Afterwards these targets exist: fmt::fmt spdlog::spdlog CLI11::CLI11 tomlplusplus::tomlplusplus
 # nlohmann_json::nlohmann_json MPI::MPI_C HDF5::HDF5 Kokkos::kokkos PkgConfig::hwloc PkgConfig::xxhash
-# PkgConfig::libzip PkgConfig::sleef rhino_external::openblas rhino_external::dnnl rhino_external::hwy
+# PkgConfig::libzip PkgConfig::sleef rhino_external::openblas rhino_external::dnnl
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -15,7 +15,6 @@ pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(sleef REQUIRED IMPORTED_TARGET sleef)
-pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 
 # The C interface only: the deprecated C++ bindings would link libmpi_cxx.
 find_package(MPI REQUIRED COMPONENTS C)

@@ -23,6 +23,7 @@ function(rhino_add_library folder)
     target_link_libraries(${target} INTERFACE ${arg_PUBLIC_DEPS})
   endif()
   add_library(rhino::${name} ALIAS ${target})
+  set_property(GLOBAL APPEND PROPERTY RHINO_LIBRARIES rhino::${name})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} ${public} cxx_std_20)
   target_include_directories(${target} ${public}
@@ -34,7 +35,7 @@ function(rhino_add_library folder)
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/rhino/${folder}/"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rhino/${folder}
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE PATTERN "*_internal.hpp" EXCLUDE)
 endfunction()
 
 # rhino_add_program(<name> SOURCES ... DEPS ...): an installed program.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace rhino::app {
+
+// To add a command: write command_<name>.cpp that defines its object, name the object here and in the table of
+// commands.cpp, and the file in CMakeLists.txt.
+extern const Command help_command;
+extern const Command info_command;
+
+/// All commands, in the order in which `rhino --help` shows them.
+std::span<const Command* const> commands();
+
+std::vector<std::string> command_names();
+
+/// `rhino --help`, or the help of one command.
+std::string program_help();
+std::string command_help(const Command& command);
+
+/// The commands as the README's table.
+std::string command_table_markdown();
+
+}  // namespace rhino::app

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line program: reads flags, calls the library, reports errors. Nothing else happens here.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+
+#include <rhino/base/error.hpp>
+#include <rhino/base/strings.hpp>
+
+#include "commands.hpp"
+#include "mpi_session.hpp"
+
+namespace rhino::app {
+namespace {
+
+const Command& find_command(std::string_view name) {
+  for (const Command* command : commands()) {
+    if (name == command->name) return *command;
+  }
+  RHINO_FAIL(UsageError, "there is no command '{}'{}; see 'rhino --help'", name, did_you_mean(name, command_names()));
+}
+
+// Names that a flag could have been meant to be.
+std::vector<std::string> flag_names(const CLI::App& cli) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : cli.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments) {
+  CLI::App cli(command.summary, fmt::format("rhino {}", command.name));
+  const Action action = command.declare(cli);
+  try {
+    cli.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last one first
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", command_help(command));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    std::string hint;
+    const auto known = flag_names(cli);
+    for (const std::string& argument : arguments) {
+      const std::string flag = argument.substr(0, argument.find('='));
+      if (!flag.starts_with("--") || std::find(known.begin(), known.end(), flag) != known.end()) continue;
+      hint = did_you_mean(flag, known);
+      break;
+    }
+    RHINO_FAIL(UsageError, "{}{}; see 'rhino {} --help'", error.what(), hint, command.name);
+  }
+  return action();
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", program_help());
+    return exit_code(ErrorKind::Usage);
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h") {
+    fmt::print("{}", program_help());
+    return 0;
+  }
+  if (first == "--version") {
+    fmt::print("rhino {}\n", RHINO_VERSION);
+    return 0;
+  }
+  return run_command(find_command(first), {arguments.begin() + 1, arguments.end()});
+}
+
+// Standard output may be a full disk or a closed pipe: what was printed must have arrived.
+int finish(int code) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || code != 0) return code;
+  return end_with_error(exit_code(ErrorKind::Environment), "cannot write to standard output");
+}
+
+}  // namespace
+}  // namespace rhino::app
+
+int main(int argc, char** argv) {
+  using rhino::app::end_with_error;
+  try {
+    return rhino::app::finish(rhino::app::run({argv + 1, argv + argc}));
+  } catch (const rhino::Error& error) {
+    return end_with_error(rhino::exit_code(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    return end_with_error(rhino::exit_code(rhino::ErrorKind::Environment), "out of memory");
+  } catch (const std::system_error& error) {
+    return end_with_error(rhino::exit_code(rhino::ErrorKind::Environment), error.what());
+  } catch (const std::exception& error) {
+    return end_with_error(rhino::exit_code(rhino::ErrorKind::Internal),
+                          fmt::format("internal error: {}; please report it", error.what()));
+  }
+}
