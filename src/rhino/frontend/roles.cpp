@@ -20,6 +20,8 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
+constexpr std::size_t most_candidates = 64;
+
 bool is_number(std::string_view part) {
   return !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
@@ -125,6 +127,7 @@ class Inference {
       for (std::size_t length = results_[j].size(); length > 0; --length) {
         const auto found = by_suffix.find(suffix_key(results_[j], length, result_type(j)));
         if (found == by_suffix.end()) continue;
+        if (found->second.size() > most_candidates) break;  // a name that so many share says nothing
         for (const std::uint32_t i : found->second) {
           const std::string left = prefix_of(results_[j], length);
           const std::string right = prefix_of(params_[i], length);
@@ -302,9 +305,8 @@ class Inference {
       paths[i] = file_path(params_[i], drop ? 1 : 0);
       if (paths[i].empty()) paths[i] = fmt::format("arg{}", i);
       if (used.contains(paths[i]) && drop) paths[i] = file_path(params_[i], 0);
-      for (std::size_t n = 1; used.contains(paths[i]); ++n)
-        if (const std::string other = fmt::format("{}_{}", file_path(params_[i], drop ? 1 : 0), n); !used.contains(other))
-          paths[i] = other;
+      if (used.contains(paths[i])) paths[i] += fmt::format("_{}", i);
+      while (used.contains(paths[i])) paths[i] += '_';
       used.insert(paths[i]);
       for (std::size_t slash = paths[i].find('/'); slash != std::string::npos; slash = paths[i].find('/', slash + 1))
         groups.insert(paths[i].substr(0, slash));

@@ -34,13 +34,15 @@ ir::Program program_of(const std::vector<Named>& params, const std::vector<Named
   ir::Function& main = program.entry();
   for (const Named& param : params) {
     main.add_param(param.type);
-    main.param_notes.push_back(param.name.empty() ? ir::Notes{} : ir::Notes{{"loc", param.name}});
+    main.param_notes.resize(main.params.size());
+    if (!param.name.empty()) main.param_notes.back() = {{"loc", param.name}};
   }
   for (const Named& result : results) {
     const ir::OpId op = main.append(ir::OpKind::Constant, ir::ConstantAttrs{ir::Literal::splat(result.type, 0)}, {},
                                     {result.type});
     main.results.push_back(main.op(op).results[0]);
-    main.result_notes.push_back(result.name.empty() ? ir::Notes{} : ir::Notes{{"jax.result_info", result.name}});
+    main.result_notes.resize(main.results.size());
+    if (!result.name.empty()) main.result_notes.back() = {{"jax.result_info", result.name}};
   }
   return program;
 }
@@ -227,6 +229,15 @@ TEST(Roles, TableNamesEverything) {
   EXPECT_THAT(table, HasSubstr("parameter 0  state"));
   EXPECT_THAT(table, HasSubstr("4x3xf32"));
   EXPECT_THAT(table, HasSubstr("loss"));
+}
+
+TEST(Roles, ManyEqualNamesAreNoEvidence) {
+  std::vector<Named> params(3000, Named{"w", matrix});
+  std::vector<Named> results(3000, Named{"w", matrix});
+  results.push_back({"", f32_scalar});
+  const InferredRoles roles = infer_roles(program_of(params, results));
+  EXPECT_EQ(roles.signature.params[7].evidence, ir::Evidence::ShapeRun);
+  for (std::size_t i = 0; i < 3000; ++i) ASSERT_EQ(roles.signature.results[i].state_param, i);
 }
 
 TEST(Roles, ManyParametersTakeLinearTime) {
