@@ -15,25 +15,11 @@
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/process_context.hpp>
+#include <rhino/comm/mpi/check.hpp>
+#include <rhino/comm/mpi/environment.hpp>
 
 namespace rhino::app {
 namespace {
-
-void check(int result, const char* call) {
-  if (result == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(result, text, &length);
-  RHINO_FAIL(EnvironmentError, "{} failed: {}", call, std::string_view(text, static_cast<std::size_t>(length)));
-}
-
-bool mpi_is_up() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
-}
 
 // The rank that the launcher gave to this process, for faults before MPI is up; 0 without a launcher.
 int launcher_rank() {
@@ -48,36 +34,38 @@ int launcher_rank() {
 std::string one_line(std::string_view message) {
   std::string line(message);
   std::replace(line.begin(), line.end(), '\n', ' ');
-  while (!line.empty() && line.back() == ' ') line.pop_back();
+  while (!line.empty() && line.back() == ' ')
+    line.pop_back();
   return line;
 }
 
 }  // namespace
 
 MpiSession::MpiSession() : exceptions_(std::uncaught_exceptions()) {
-  int provided = 0;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  int argc = 0;
+  char** argv = nullptr;
+  environment_ = std::make_unique<comm::mpi::Environment>(argc, argv);
+  rank_ = static_cast<int>(environment_->rank());
+  size_ = static_cast<int>(environment_->size());
   set_process_context({rank_, size_});
 }
 
 MpiSession::~MpiSession() {
-  // With an exception on its way other ranks may be in the middle of a collective: finalizing would hang.
-  if (std::uncaught_exceptions() == exceptions_) MPI_Finalize();
+  // With an exception on its way other ranks may be in the middle of a collective: finalizing would hang, so MPI stays
+  // up until end_with_error.
+  if (std::uncaught_exceptions() != exceptions_) static_cast<void>(environment_.release());
 }
 
 std::vector<std::string> MpiSession::gather(const std::string& mine) const {
   const int length = static_cast<int>(mine.size());
   std::vector<int> lengths(static_cast<std::size_t>(size_));
-  check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+  RHINO_MPI_CHECK(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD));
   std::vector<int> offsets(lengths.size(), 0);
-  for (std::size_t i = 1; i < lengths.size(); ++i) offsets[i] = offsets[i - 1] + lengths[i - 1];
+  for (std::size_t i = 1; i < lengths.size(); ++i)
+    offsets[i] = offsets[i - 1] + lengths[i - 1];
   std::string all(root() ? static_cast<std::size_t>(offsets.back() + lengths.back()) : 0, ' ');
-  check(MPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
-                    MPI_COMM_WORLD),
-        "MPI_Gatherv");
+  RHINO_MPI_CHECK(MPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
+                              MPI_COMM_WORLD));
   std::vector<std::string> texts;
   if (!root()) return texts;
   for (std::size_t i = 0; i < lengths.size(); ++i)
@@ -88,7 +76,7 @@ std::vector<std::string> MpiSession::gather(const std::string& mine) const {
 void MpiSession::require_equal(const Hash128& mine, std::string_view what) const {
   std::vector<std::uint64_t> all(2 * static_cast<std::size_t>(size_));
   const std::uint64_t words[2] = {mine.high, mine.low};
-  check(MPI_Allgather(words, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD), "MPI_Allgather");
+  RHINO_MPI_CHECK(MPI_Allgather(words, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD));
   for (std::size_t rank = 1; rank < static_cast<std::size_t>(size_); ++rank) {
     RHINO_CHECK_AS(UsageError, all[2 * rank] == all[0] && all[2 * rank + 1] == all[1],
                    "{} of ranks 0 and {} differ; start every rank with the same files and flags", what, rank);
@@ -96,11 +84,11 @@ void MpiSession::require_equal(const Hash128& mine, std::string_view what) const
 }
 
 int end_with_error(int code, std::string_view message) {
-  const bool up = mpi_is_up();
+  const bool up = comm::mpi::Environment::is_active();
   const int rank = up ? process_context().rank : launcher_rank();
   if (rank > 0) {
-    // A fault that all ranks see at once is reported by the lowest one, whose end takes the job down (by SIGTERM) before
-    // this wait is over.
+    // A fault that all ranks see at once is reported by the lowest one, whose end takes the job down (by SIGTERM)
+    // before this wait is over.
     std::signal(SIGTERM, SIG_DFL);
     const int staggered_ms = std::min(1000 + 50 * rank, 3000);
     std::this_thread::sleep_for(std::chrono::milliseconds(staggered_ms));
@@ -108,7 +96,7 @@ int end_with_error(int code, std::string_view message) {
   std::fflush(stdout);
   fmt::print(stderr, "rhino: error (rank {}): {}\n", rank, one_line(message));
   std::fflush(stderr);
-  if (up && process_context().ranks > 1) MPI_Abort(MPI_COMM_WORLD, code);
+  if (up && process_context().ranks > 1) comm::mpi::Environment::abort(code);
   return code;
 }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <rhino/base/hash.hpp>
 
+namespace rhino::comm::mpi {
+class Environment;
+}
+
 namespace rhino::app {
 
-/// MPI from start to end, for the commands that need it: one object in the command's action. Sets the process context,
-/// makes MPI errors return (so that they become exceptions). When it ends by an exception MPI stays up, and
-/// end_with_error() takes all ranks down.
+/// MPI from start to end, for the commands that need it: one object in the command's action. Sets the process context. When
+/// it ends by an exception MPI stays up, and end_with_error() takes all ranks down.
 class MpiSession {
  public:
   /// Throws EnvironmentError if MPI does not start.
@@ -34,6 +38,7 @@ class MpiSession {
  private:
   int rank_ = 0;
   int size_ = 1;
+  std::unique_ptr<comm::mpi::Environment> environment_;
   int exceptions_ = 0;  ///< in flight when the session began
 };
 
