@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <rhino/base/error.hpp>
 #include <rhino/kernels/reference/op_context.hpp>
 
