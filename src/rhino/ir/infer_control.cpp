@@ -10,8 +10,10 @@ namespace {
 
 Types operand_types(const InferContext& context) { return {context.operands.begin(), context.operands.end()}; }
 
-/// Groups are of `group_size` numbers each, and no number occurs twice.
-const CollectiveAttrs& check_groups(const InferContext& context) {
+enum class GroupSizes : bool { Any, Equal };
+
+/// No number occurs in two groups, and groups are of `group_size` numbers each where the result type depends on it.
+const CollectiveAttrs& check_groups(const InferContext& context, GroupSizes sizes = GroupSizes::Equal) {
   const auto& attrs = attributes<CollectiveAttrs>(context);
   RHINO_OP_CHECK(attrs.group_size >= 1, "the group size is {}, expected at least 1", attrs.group_size);
   if (!attrs.groups) {
@@ -20,7 +22,7 @@ const CollectiveAttrs& check_groups(const InferContext& context) {
   }
   std::vector<std::int64_t> ids;
   for (const auto& group : *attrs.groups) {
-    RHINO_OP_CHECK(static_cast<std::int64_t>(group.size()) == attrs.group_size,
+    RHINO_OP_CHECK(sizes == GroupSizes::Any || static_cast<std::int64_t>(group.size()) == attrs.group_size,
                    "a replica group has {} members, expected {} in each", group.size(), attrs.group_size);
     ids.insert(ids.end(), group.begin(), group.end());
   }
@@ -92,7 +94,7 @@ Types infer_all_gather(const InferContext& context) {
 
 Types infer_all_reduce(const InferContext& context) {
   check_operand_count_at_least(context, 1);
-  check_groups(context);
+  check_groups(context, GroupSizes::Any);
   for (const TensorType& type : context.operands) {
     const TensorType scalar{type.dtype, {}};
     check_region(context, 0, "reducer", {scalar, scalar}, {scalar});
