@@ -129,8 +129,8 @@ std::vector<Bound> read_run_parallel(OpContext& context) {
     context.fail("the programs must be a grid of functions");
   if (context.has({"infeed"}))
     context.unsupported("infeed is not supported", "pass the data as parameters");
-  return kept_call(context, "interpreter.run_parallel", fmt::format("{} x {}", rows, functions.size() / rows),
-                   std::move(functions), true);
+  std::string grid = fmt::format("{} x {}", rows, functions.size() / rows);
+  return kept_call(context, "interpreter.run_parallel", std::move(grid), std::move(functions), true);
 }
 
 std::vector<Bound> read_probe(OpContext& context) {

@@ -53,10 +53,14 @@ class DimensionNumbers {
 
 std::string groups_text(const std::shared_ptr<const ReplicaGroups>& groups) {
   if (!groups || groups->empty()) return "dense<> : tensor<0x0xi64>";
+  std::size_t width = 0;
+  for (const auto& group : *groups) width = std::max(width, group.size());
   std::string rows;
-  for (const auto& group : *groups)
+  for (auto group : *groups) {
+    group.resize(width, -1);  // short groups are filled up
     rows += fmt::format("{}[{}]", rows.empty() ? "" : ", ", fmt::join(group, ", "));
-  return fmt::format("dense<[{}]> : tensor<{}x{}xi64>", rows, groups->size(), groups->front().size());
+  }
+  return fmt::format("dense<[{}]> : tensor<{}x{}xi64>", rows, groups->size(), width);
 }
 
 void add_window(AttributeList& list, const std::vector<WindowDim>& window) {

@@ -12,6 +12,7 @@
 
 #include <rhino/frontend/stablehlo.hpp>
 #include <rhino/ir/op_info.hpp>
+#include <rhino/ir/text.hpp>
 
 #include <support/test_data.hpp>
 
@@ -39,7 +40,25 @@ struct Counts {
   std::vector<std::string> failed;
 };
 
-/// Parses and verifies every module of every file.
+/// Printing and parsing again gives the same program, for every function as entry.
+void check_round_trip(const ir::Program& program, const std::string& name) {
+  const std::string printed = ir::print(program);
+  ImportOptions options;
+  options.source_name = name + " (printed)";
+  ir::Program again = parse_stablehlo(printed, options);
+  ir::Program original = program;
+  RHINO_CHECK(again.entry().name == program.entry().name, "another entry after the round trip");
+  for (const ir::Function& function : program.functions) {
+    const ir::FunctionId here = original.find(function.name);
+    const ir::FunctionId there = again.find(function.name);
+    if (!there.valid() || !here.valid()) continue;  // regions have no symbol
+    original.main = here;
+    again.main = there;
+    RHINO_CHECK(ir::equivalent(original, again), "@{} changes when printed and parsed again", function.name);
+  }
+}
+
+/// Parses, verifies and prints every module of every file.
 Counts parse_all(const fs::path& folder) {
   Counts counts;
   for (const fs::path& path : mlir_files(folder)) {
@@ -51,6 +70,7 @@ Counts parse_all(const fs::path& folder) {
       try {
         const ir::Program program = parse_stablehlo(module.text, options);
         ir::verify(program);
+        check_round_trip(program, options.source_name);
         ++counts.parsed;
       } catch (const UnsupportedError& error) {
         counts.unsupported.push_back(error.what());
