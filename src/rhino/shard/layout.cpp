@@ -6,6 +6,7 @@
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/math.hpp>
+#include <rhino/shard/layout_prefix.hpp>
 
 namespace rhino::shard {
 
@@ -114,24 +115,33 @@ std::vector<SubDim> real_subs(const DimLayout& dim, const MeshShape& mesh) {
   return result;
 }
 
-/// The most significant part of an uneven dimension: digits d < size, of which device group g holds [g*block, (g+1)*block).
-struct Prefix {
-  std::vector<AxisId> axes;
-  std::int64_t size = 1, groups = 1, block = 1;
-
-  /// Whether {size/tail: axes},{tail} puts every element where this prefix has it.
-  bool is_tail(std::int64_t tail) const {
-    return size % tail == 0 && block % tail == 0 && ceil_div(size / tail, groups) * tail == block;
+/// Appends an even sub-dimension, joined with the last one where that means the same.
+void append_even(std::vector<SubDim>& subs, const SubDim& sub, const MeshShape& mesh) {
+  if (!subs.empty() && !is_uneven_sub(subs.back(), mesh)) {
+    SubDim& last = subs.back();
+    if (sub.axes.empty() || last.size == mesh.group_size(last.axes)) {
+      last.size *= sub.size;
+      last.axes.insert(last.axes.end(), sub.axes.begin(), sub.axes.end());
+      return;
+    }
   }
-  /// Smallest such tail that is a multiple of `unit`; 0 if there is none.
-  std::int64_t smallest_tail(std::int64_t unit) const {
-    for (std::int64_t tail = unit; tail <= block; tail += unit)
-      if (is_tail(tail)) return tail;
-    return 0;
-  }
-};
+  subs.push_back(sub);
+}
 
-/// Takes the uneven prefix off the front of `subs` (whose first sub-dimension is uneven); the rest starts with a split.
+}  // namespace
+
+bool is_uneven_sub(const SubDim& sub, const MeshShape& mesh) { return sub.size % mesh.group_size(sub.axes) != 0; }
+
+bool Prefix::is_tail(std::int64_t tail) const {
+  return size % tail == 0 && block % tail == 0 && ceil_div(size / tail, groups) * tail == block;
+}
+
+std::int64_t Prefix::smallest_tail(std::int64_t unit) const {
+  for (std::int64_t tail = unit; tail <= block; tail += unit)
+    if (is_tail(tail)) return tail;
+  return 0;
+}
+
 Prefix take_prefix(std::vector<SubDim>& subs, const MeshShape& mesh) {
   Prefix prefix;
   prefix.axes = subs[0].axes;
@@ -158,23 +168,6 @@ Prefix take_prefix(std::vector<SubDim>& subs, const MeshShape& mesh) {
   std::sort(prefix.axes.begin(), prefix.axes.begin() + static_cast<std::ptrdiff_t>(idle));
   return prefix;
 }
-
-bool is_uneven_sub(const SubDim& sub, const MeshShape& mesh) { return sub.size % mesh.group_size(sub.axes) != 0; }
-
-/// Appends an even sub-dimension, joined with the last one where that means the same.
-void append_even(std::vector<SubDim>& subs, const SubDim& sub, const MeshShape& mesh) {
-  if (!subs.empty() && !is_uneven_sub(subs.back(), mesh)) {
-    SubDim& last = subs.back();
-    if (sub.axes.empty() || last.size == mesh.group_size(last.axes)) {
-      last.size *= sub.size;
-      last.axes.insert(last.axes.end(), sub.axes.begin(), sub.axes.end());
-      return;
-    }
-  }
-  subs.push_back(sub);
-}
-
-}  // namespace
 
 DimLayout canonical(DimLayout dim, const MeshShape& mesh) {
   if (dim.size() == 0) return DimLayout{{SubDim{0, {}}}};

@@ -32,6 +32,12 @@ struct Tensor {
   }
 };
 
+/// What the members of a group gave to each other in a collective.
+struct Exchanged {
+  std::vector<std::shared_ptr<const Tensor>> parts;  ///< one per member, in group order; empty if in no group
+  std::size_t position = 0;                          ///< of this process in its group
+};
+
 /// What a process sees of its peers while a program runs: its number and the exchange with the other members of a group.
 /// One implementation runs all virtual ranks in one process (virtual_ranks.hpp).
 class Peers {
@@ -39,13 +45,12 @@ class Peers {
   virtual ~Peers() = default;
   virtual std::int64_t partition_id() const = 0;
   virtual std::int64_t replica_id() const = 0;
-  /// Gives `mine` to the others of the group that this process belongs to under `op`'s groups and returns what each member
-  /// gave, in group order. Blocks until all members of the group have come. `op_key` names the op for messages.
-  virtual std::vector<std::shared_ptr<const Tensor>> exchange(const ir::CollectiveAttrs& attrs, const Tensor& mine,
-                                                              const std::string& op_key) = 0;
-  /// Point to point: sends `mine` to the targets of this process under `pairs`, returns what its source sent, or nullptr.
-  virtual std::shared_ptr<const Tensor> permute(const ir::CollectiveAttrs& attrs, const Tensor& mine,
-                                                const std::string& op_key) = 0;
+  /// Gives `mine` to the others of the group that this process belongs to under the CollectiveAttrs of `op` and returns
+  /// what each member gave. Blocks until all members of the group have come.
+  virtual Exchanged exchange(const ir::Op& op, const Tensor& mine) = 0;
+  /// Point to point: sends `mine` to the targets of this process under the pairs of `op`, returns what its source sent, or
+  /// nullptr if it has none.
+  virtual std::shared_ptr<const Tensor> permute(const ir::Op& op, const Tensor& mine) = 0;
 };
 
 struct RunOptions {
@@ -53,7 +58,7 @@ struct RunOptions {
   /// Called for every op of the entry function with its results, right after it ran; used to compare runs op by op.
   std::function<void(ir::OpId, std::span<const Tensor>)> on_op;
   /// Called for custom calls (test checks); throws if absent and a custom call is met.
-  std::function<std::vector<Tensor>(const ir::Op&, std::span<const Tensor>)> on_custom_call;
+  std::function<std::vector<Tensor>(const ir::Op&, std::span<const Tensor* const>)> on_custom_call;
 };
 
 /// Runs `function` of `program` on `arguments` (types must match its parameters) with plain loops. Values are freed after
