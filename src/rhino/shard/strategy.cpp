@@ -116,41 +116,4 @@ Layout result_layout(const FactorMap& map, const Strategy& strategy, int result,
   return canonical(std::move(layout), mesh);
 }
 
-std::optional<std::vector<DimLayout>> factors_from_layout(const FactorMap& map, const TensorFactors& tensor,
-                                                          const Layout& layout, const MeshShape& mesh) {
-  RHINO_ASSERT(tensor.size() == layout.dims.size());
-  std::vector<DimLayout> factors = replicated_strategy(map).factors;
-  for (std::size_t d = 0; d < tensor.size(); ++d) {
-    const auto& parts = tensor[d];
-    DimLayout dim = canonical(layout.dims[d], mesh);
-    if (!dim.is_split()) continue;
-    if (parts.empty()) return std::nullopt;
-    std::vector<std::int64_t> sizes;
-    for (const DimFactor& part : parts) sizes.push_back(part.size);
-    if (!refine(dim, sizes, mesh)) return std::nullopt;
-    std::size_t next = 0;
-    for (const DimFactor& part : parts) {
-      DimLayout split;
-      std::int64_t product = 1;
-      // A first sub-dimension of size 1 may be split too (unevenly); it belongs to the first factor.
-      while (next < dim.subs.size() && (product < part.size || (next == 0 && dim.subs[next].size == 1))) {
-        product *= dim.subs[next].size;
-        split.subs.push_back(dim.subs[next++]);
-      }
-      RHINO_ASSERT(product == part.size);
-      split = canonical(std::move(split), mesh);
-      if (!split.is_split()) continue;
-      const auto f = static_cast<std::size_t>(part.factor);
-      const Factor& factor = map.factors[f];
-      if (factor.kind == FactorKind::NoSplit) return std::nullopt;
-      if (needs_plain_blocks(factor.kind)) {
-        if (!is_plain_block(split)) return std::nullopt;
-        split.subs[0].size = factor.size;
-      }
-      factors[f] = std::move(split);
-    }
-  }
-  return factors;
-}
-
 }  // namespace rhino::shard
