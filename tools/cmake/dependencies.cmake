@@ -47,3 +47,7 @@ function(rhino_find_external name library header)
 endfunction()
 rhino_find_external(openblas openblas cblas.h openblas openblas-pthread)
 rhino_find_external(dnnl dnnl dnnl.hpp)
+
+if(RHINO_ENABLE_CUDA)
+  include("${CMAKE_CURRENT_LIST_DIR}/rhino_cuda.cmake")
+endif()

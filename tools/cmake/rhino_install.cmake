@@ -10,4 +10,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/rhinoConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/rhinoConfig.cmake" "${PROJECT_BINARY_DIR}/rhinoConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/tools/cmake/dependencies.cmake"
+              "${PROJECT_SOURCE_DIR}/tools/cmake/rhino_cuda.cmake"
         DESTINATION ${rhino_config_dir})
