@@ -62,6 +62,7 @@ class ModelReader {
                   std::span<std::byte> out) const;
 
  private:
+  friend Model read_model(const std::string& path);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
