@@ -189,8 +189,10 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path) {
   file.failure_ = std::make_unique<detail::WriteFailure>();
   const Hdf5Handle access = access_list();
   file.driver_ = detail::use_write_driver(access.get(), file.failure_.get());
+  const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), detail::close_list);
+  H5Pset_obj_track_times(creation.get(), false);  // equal content gives an equal file
   file.file_ = Hdf5Handle(
-      H5Fcreate(file.pending_->temporary_path().string().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
+      H5Fcreate(file.pending_->temporary_path().string().c_str(), H5F_ACC_TRUNC, creation.get(), access.get()),
       detail::close_file);
   RHINO_H5_WRITE(file.file_.get(), "cannot write '{}'", file.path_);
   Hdf5Handle root(H5Gopen2(file.file_.get(), "/", H5P_DEFAULT), detail::close_group);

@@ -210,12 +210,29 @@ Hdf5DataSet Hdf5Group::data_set(const std::string& name) const {
   return Hdf5DataSet(std::move(handle), place(name));
 }
 
+namespace {
+
+/// Makes the groups on the way to `name`, all without time stamps: equal content gives an equal file.
+Hdf5Handle make_groups(std::int64_t parent, const std::string& place, const std::string& name, bool with_last) {
+  const Hdf5Handle list(H5Pcreate(H5P_GROUP_CREATE), detail::close_list);
+  H5Pset_obj_track_times(list.get(), false);
+  Hdf5Handle made;
+  for (std::size_t end = name.find('/'); end != std::string::npos || with_last; end = name.find('/', end + 1)) {
+    const bool last = end == std::string::npos;
+    const std::string prefix = name.substr(0, end);
+    if (last || H5Lexists(parent, prefix.c_str(), H5P_DEFAULT) <= 0) {
+      made = Hdf5Handle(H5Gcreate2(parent, prefix.c_str(), H5P_DEFAULT, list.get(), H5P_DEFAULT), detail::close_group);
+      RHINO_H5_WRITE(made.get(), "cannot write {}", place);
+    }
+    if (last) break;
+  }
+  return made;
+}
+
+}  // namespace
+
 Hdf5Group Hdf5Group::create_group(const std::string& name) {
-  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), detail::close_list);
-  RHINO_H5_WRITE(H5Pset_create_intermediate_group(links.get(), 1), "cannot write {}", place(name));
-  Hdf5Handle handle(H5Gcreate2(id(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), detail::close_group);
-  RHINO_H5_WRITE(handle.get(), "cannot write {}", place(name));
-  return Hdf5Group(std::move(handle), place(name), file_);
+  return Hdf5Group(make_groups(id(), place(name), name, true), place(name), file_);
 }
 
 namespace {
@@ -261,9 +278,8 @@ Hdf5Handle make_data_set(std::int64_t parent, const std::string& place, const st
                          detail::close_space);
   RHINO_H5_WRITE(space.get(), "cannot write {}", place);
   const Hdf5Handle list = creation_list(dims, H5Tget_size(type.get()), deflate);
-  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), detail::close_list);
-  RHINO_H5_WRITE(H5Pset_create_intermediate_group(links.get(), 1), "cannot write {}", place);
-  Hdf5Handle handle(H5Dcreate2(parent, name.c_str(), type.get(), space.get(), links.get(), list.get(), H5P_DEFAULT),
+  make_groups(parent, place, name, false);
+  Hdf5Handle handle(H5Dcreate2(parent, name.c_str(), type.get(), space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
                     detail::close_data_set);
   RHINO_H5_WRITE(handle.get(), "cannot write {}", place);
   return handle;
@@ -281,9 +297,8 @@ Hdf5DataSet Hdf5Group::create_null(const std::string& name, Hdf5Type type) {
   const Hdf5Handle space(H5Screate(H5S_NULL), detail::close_space);
   const Hdf5Handle list(H5Pcreate(H5P_DATASET_CREATE), detail::close_list);
   H5Pset_obj_track_times(list.get(), false);
-  const Hdf5Handle links(H5Pcreate(H5P_LINK_CREATE), detail::close_list);
-  RHINO_H5_WRITE(H5Pset_create_intermediate_group(links.get(), 1), "cannot write {}", place(name));
-  Hdf5Handle handle(H5Dcreate2(id(), name.c_str(), memory.get(), space.get(), links.get(), list.get(), H5P_DEFAULT),
+  make_groups(id(), place(name), name, false);
+  Hdf5Handle handle(H5Dcreate2(id(), name.c_str(), memory.get(), space.get(), H5P_DEFAULT, list.get(), H5P_DEFAULT),
                     detail::close_data_set);
   RHINO_H5_WRITE(handle.get(), "cannot write {}", place(name));
   return Hdf5DataSet(std::move(handle), place(name));
