@@ -43,9 +43,11 @@ struct Cluster {
 /// left in its table).
 Cluster default_cpu_cluster(std::int64_t ranks);
 
-/// Cluster from a TOML file (schema in inputs/clusters/README). Throws InputError with key and unit.
+/// Cluster from a TOML file: name, [device] with the rates of Device, and [[level]] tables, innermost first. Throws InputError with key and unit.
 Cluster read_cluster(const std::string& path);
-/// Inverse of read_cluster.
+/// The same from text; `file_name` is for messages.
+Cluster parse_cluster(const std::string& text, const std::string& file_name);
+/// Inverse of parse_cluster, to six digits.
 std::string to_toml(const Cluster& cluster);
 
 /// A MeshShape laid over a cluster: each axis has the bandwidth and latency of the slowest level that its groups cross.

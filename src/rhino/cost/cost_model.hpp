@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include <rhino/cluster/mesh.hpp>
 #include <rhino/ir/program.hpp>
@@ -21,8 +23,11 @@ struct OpWork {
 OpWork op_work(const ir::Program& program, const ir::Op& op, const std::vector<ir::TensorType>& operands,
                const std::vector<ir::TensorType>& results);
 
-/// Seconds that one device takes for the work, roofline of arithmetic and memory; `fused`: the op runs inside a group whose
-/// other members have its operands in cache, so that only `external_bytes` count.
+/// Number of iterations of a counted `while` (from 0 up to a constant by a constant step); nullopt for any other op.
+std::optional<std::int64_t> trip_count(const ir::Program& program, const ir::Op& op);
+
+/// Seconds that one device takes for the work: the larger of arithmetic and memory traffic (roofline). Does not include
+/// Device::op_overhead, which is paid once per task.
 double op_seconds(const OpWork& work, ir::OpKind kind, ir::DType dtype, const cluster::Device& device);
 
 /// Seconds of a resharding step (or a reduction) over some axes, alpha-beta on the slowest axis: ring all-reduce
