@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <rhino/plan/pricing.hpp>
+
+#include <algorithm>
+#include <span>
+
+#include <rhino/base/error.hpp>
+#include <rhino/base/hash.hpp>
+#include <rhino/cost/cost_model.hpp>
+#include <rhino/ir/op_info.hpp>
+
+namespace rhino::plan {
+
+using ir::FunctionId;
+using ir::Op;
+using ir::OpId;
+using ir::OpKind;
+using ir::ValueId;
+using shard::Layout;
+
+namespace {
+
+ir::TensorType local_type(const ir::TensorType& type, const Layout& layout, const shard::MeshShape& mesh) {
+  return {type.dtype, shard::local_dims(layout, mesh)};
+}
+
+void append(std::vector<std::int64_t>& key, const Layout& layout) {
+  for (const shard::DimLayout& dim : layout.dims) {
+    for (const shard::SubDim& sub : dim.subs) {
+      key.push_back(sub.size);
+      for (shard::AxisId axis : sub.axes) key.push_back(-1 - axis);
+    }
+    key.push_back(-100);
+  }
+  for (shard::AxisId axis : layout.partial_axes) key.push_back(axis);
+  key.push_back(static_cast<std::int64_t>(layout.partial_kind));
+}
+
+/// Layouts of a `while` or `case` op's operands inside its regions.
+const Layout& region_operand(const shard::Sharding& sharding, const Op& op, std::size_t operand) {
+  if (op.kind == OpKind::While) return sharding.functions[op.regions[1].index()].params[operand];
+  return sharding.functions[op.regions[0].index()].params[operand - 1];
+}
+
+bool is_control(OpKind kind) { return kind == OpKind::While || kind == OpKind::Case; }
+
+}  // namespace
+
+std::size_t Pricer::PairHash::operator()(const PairKey& key) const {
+  std::vector<std::int64_t> numbers(key.type.dims.begin(), key.type.dims.end());
+  numbers.push_back(static_cast<std::int64_t>(key.type.dtype));
+  append(numbers, key.from);
+  append(numbers, key.to);
+  return hash64(std::as_bytes(std::span(numbers)));
+}
+
+Pricer::Pricer(const ir::Program& program, const cluster::Mesh& mesh)
+    : program_(program), mesh_(mesh), cost_(cost::reshard_seconds(mesh)) {
+  for (const ir::Function& function : program.functions) {
+    factors_.emplace_back(function.ops.size());
+    known_.emplace_back(function.ops.size(), false);
+  }
+}
+
+const shard::FactorMap& Pricer::factors(FunctionId function, OpId op) {
+  shard::FactorMap& map = factors_[function.index()][op.index()];
+  if (!known_[function.index()][op.index()]) {
+    const ir::Function& f = program_.function(function);
+    map = shard::factor_map(program_, f, f.op(op));
+    known_[function.index()][op.index()] = true;
+  }
+  return map;
+}
+
+double Pricer::op_seconds(FunctionId function, OpId id, const shard::Strategy& strategy) {
+  const ir::Function& f = program_.function(function);
+  const Op& op = f.op(id);
+  if (is_control(op.kind) || op.kind == OpKind::Constant || op.kind == OpKind::Reshape) return 0;
+  const shard::FactorMap& map = factors(function, id);
+  std::vector<ir::TensorType> operands;
+  std::vector<ir::TensorType> results;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const Layout layout = shard::operand_layout(map, strategy, static_cast<int>(i), mesh_.shape);
+    operands.push_back(local_type(f.type(op.operands[i]), layout, mesh_.shape));
+  }
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    const Layout layout = shard::result_layout(map, strategy, static_cast<int>(i), mesh_.shape);
+    results.push_back(local_type(f.type(op.results[i]), layout, mesh_.shape));
+  }
+  cost::OpWork work = cost::op_work(program_, op, operands, results);
+  double overhead = mesh_.device.op_overhead;
+  if (ir::is_elementwise(op.kind) || op.kind == OpKind::BroadcastInDim) {
+    // Chains run fused: most of their traffic stays in cache and they share one start.
+    work.bytes *= 0.35;
+    overhead *= 0.2;
+  }
+  const ir::DType dtype = results.empty() ? ir::DType::F32 : results[0].dtype;
+  return cost::op_seconds(work, op.kind, dtype, mesh_.device) + overhead;
+}
+
+double Pricer::reshard_seconds(const ir::TensorType& type, const Layout& from, const Layout& to) {
+  if (from == to) return 0;
+  PairKey key{type, from, to};
+  const auto found = pairs_.find(key);
+  if (found != pairs_.end()) return found->second;
+  double seconds = 0;
+  const Layout* before = &from;
+  const auto steps = shard::plan_reshard(type, from, to, mesh_.shape, cost_);
+  for (const shard::ReshardStep& step : steps) {
+    seconds += cost_(step, type, *before);
+    before = &step.after;
+  }
+  pairs_.emplace(std::move(key), seconds);
+  return seconds;
+}
+
+std::vector<Layout> Pricer::value_layouts(FunctionId function, const shard::Sharding& sharding) {
+  const ir::Function& f = program_.function(function);
+  const shard::FunctionSharding& decisions = sharding.functions[function.index()];
+  std::vector<Layout> layouts(f.values.size());
+  for (std::size_t i = 0; i < f.params.size(); ++i) layouts[f.params[i].index()] = decisions.params[i];
+  for (std::size_t i = 0; i < f.ops.size(); ++i) {
+    const Op& op = f.ops[i];
+    for (std::size_t r = 0; r < op.results.size(); ++r) {
+      if (op.kind == OpKind::While) {
+        layouts[op.results[r].index()] = sharding.functions[op.regions[1].index()].params[r];
+      } else if (op.kind == OpKind::Case) {
+        layouts[op.results[r].index()] = sharding.functions[op.regions[0].index()].results[r];
+      } else {
+        layouts[op.results[r].index()] =
+            shard::result_layout(factors(function, OpId(i)), decisions.ops[i], static_cast<int>(r), mesh_.shape);
+      }
+    }
+  }
+  return layouts;
+}
+
+Layout Pricer::wanted_layout(FunctionId function, OpId id, std::size_t operand, const shard::Sharding& sharding) {
+  const ir::Function& f = program_.function(function);
+  const Op& op = f.op(id);
+  if (op.kind == OpKind::Case && operand == 0) return Layout::replicated(f.type(op.operands[0]).dims);
+  if (is_control(op.kind)) return region_operand(sharding, op, operand);
+  return shard::operand_layout(factors(function, id), sharding.functions[function.index()].ops[id.index()],
+                               static_cast<int>(operand), mesh_.shape);
+}
+
+PredictedTime Pricer::price(const shard::Sharding& sharding) { return price_function(program_.main, sharding, 0); }
+
+PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding& sharding, int depth) {
+  RHINO_ASSERT(depth < 64, "control flow nested {} deep", depth);
+  const ir::Function& f = program_.function(function);
+  const shard::FunctionSharding& decisions = sharding.functions[function.index()];
+  const std::vector<Layout> layouts = value_layouts(function, sharding);
+  PredictedTime time;
+  // A value brought into a layout once is there for all its readers.
+  std::vector<std::vector<Layout>> brought(f.values.size());
+  const auto bring = [&](ValueId value, const Layout& wanted) {
+    if (layouts[value.index()] == wanted) return;
+    auto& have = brought[value.index()];
+    if (std::find(have.begin(), have.end(), wanted) != have.end()) return;
+    time.communication += reshard_seconds(f.type(value), layouts[value.index()], wanted);
+    have.push_back(wanted);
+  };
+  for (std::size_t i = 0; i < f.ops.size(); ++i) {
+    const Op& op = f.ops[i];
+    for (std::size_t o = 0; o < op.operands.size(); ++o) bring(op.operands[o], wanted_layout(function, OpId(i), o, sharding));
+    if (op.kind == OpKind::While) {
+      const double trips = static_cast<double>(cost::trip_count(program_, op).value_or(1));
+      for (ir::FunctionId region : op.regions) {
+        const PredictedTime inner = price_function(region, sharding, depth + 1);
+        time.compute += trips * inner.compute;
+        time.communication += trips * inner.communication;
+      }
+    } else if (op.kind == OpKind::Case) {
+      PredictedTime slowest;
+      for (ir::FunctionId region : op.regions) {
+        const PredictedTime inner = price_function(region, sharding, depth + 1);
+        if (inner.total > slowest.total) slowest = inner;
+      }
+      time.compute += slowest.compute;
+      time.communication += slowest.communication;
+    } else {
+      time.compute += op_seconds(function, OpId(i), decisions.ops[i]);
+    }
+  }
+  for (std::size_t r = 0; r < f.results.size(); ++r) bring(f.results[r], decisions.results[r]);
+  time.total = time.compute + time.communication;
+  return time;
+}
+
+std::int64_t Pricer::bytes_per_rank(const shard::Sharding& sharding) {
+  const ir::Function& f = program_.entry();
+  const std::vector<Layout> layouts = value_layouts(program_.main, sharding);
+  const auto bytes = [&](ValueId value) { return local_type(f.type(value), layouts[value.index()], mesh_.shape).bytes(); };
+  std::vector<std::size_t> last(f.values.size(), 0);
+  for (std::size_t i = 0; i < f.ops.size(); ++i) {
+    for (ValueId operand : f.ops[i].operands) last[operand.index()] = i;
+  }
+  for (ValueId result : f.results) last[result.index()] = f.ops.size();
+  std::int64_t live = 0;
+  for (ValueId param : f.params) live += bytes(param);  // states stay for the whole step
+  std::int64_t peak = live;
+  std::vector<std::vector<ValueId>> dies(f.ops.size() + 1);
+  for (std::size_t i = 0; i < f.ops.size(); ++i) {
+    const Op& op = f.ops[i];
+    const bool free = op.kind == OpKind::Constant || op.kind == OpKind::Reshape || op.kind == OpKind::BroadcastInDim;
+    for (ValueId result : op.results) {
+      if (free) continue;
+      live += bytes(result);
+      dies[std::max(last[result.index()], i)].push_back(result);
+    }
+    peak = std::max(peak, live);
+    for (ValueId value : dies[i]) live -= bytes(value);
+  }
+  return peak;
+}
+
+}  // namespace rhino::plan
