@@ -31,6 +31,7 @@ void collect_callees(const SyntaxRegion& region, std::vector<std::string_view>& 
     for (const Attribute& attribute : op.attributes)
       if (names_functions(attribute.key) && !(custom_call && attribute.key == "callee"))
         collect_symbols(attribute.value, symbols);
+    symbols.insert(symbols.end(), op.computations.begin(), op.computations.end());
     for (const SyntaxRegion& inner : op.regions) collect_callees(inner, symbols);
   }
 }
@@ -50,6 +51,11 @@ ir::Notes notes_of(const std::vector<Attribute>& attributes) {
 
 }  // namespace
 
+std::string SyntaxOp::shown() const {
+  if (opcode.empty()) return std::string(name);
+  return results.empty() ? std::string(opcode) : fmt::format("{} ({})", results[0].name, opcode);
+}
+
 void flatten(const Bound& bound, std::vector<ir::ValueId>& values) {
   if (!bound.is_tuple) {
     values.push_back(bound.value);
@@ -62,8 +68,8 @@ ir::Program Assembler::run() {
   program_.name = module_.name;
   if (module_.functions.empty()) source_.fail(0, {}, "this text has no function");
   declare_functions();
-  lower_functions();
   choose_entry();
+  lower_functions();
   return std::move(program_);
 }
 
@@ -213,7 +219,7 @@ void Assembler::lower_ops(Scope& scope, const SyntaxRegion& region, std::string_
       lower_op(scope, op);
       continue;
     }
-    if (i + 1 != region.ops.size()) source_.fail(region.ops[i + 1].position, op.name, "there are ops after the return");
+    if (i + 1 != region.ops.size()) source_.fail(region.ops[i + 1].position, op.shown(), "there are ops after the return");
     lower_return(scope, op);
     return;
   }
@@ -222,7 +228,7 @@ void Assembler::lower_ops(Scope& scope, const SyntaxRegion& region, std::string_
 
 void Assembler::lower_return(Scope& scope, const SyntaxOp& op) {
   std::vector<Bound> operands;
-  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op.name));
+  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op));
   check_operand_types(scope, op, operands);
   std::vector<ir::ValueId> values;
   for (const Bound& operand : operands) flatten(operand, values);
@@ -243,7 +249,7 @@ void Assembler::check_operand_types(const Scope& scope, const SyntaxOp& op, cons
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (matches(scope.function, operands[i], op.operand_types[i])) continue;
     const bool tensors = !operands[i].is_tuple && op.operand_types[i].kind == SyntaxType::Kind::Tensor;
-    source_.fail(op.operands[i].position, op.name,
+    source_.fail(op.operands[i].position, op.shown(),
                  tensors ? fmt::format("operand {} (%{}) is {}, but the type of the op says {}", i, op.operands[i].name,
                                        ir::to_string(program_.function(scope.function).type(operands[i].value)),
                                        ir::to_string(op.operand_types[i].tensor))
@@ -254,12 +260,12 @@ void Assembler::check_operand_types(const Scope& scope, const SyntaxOp& op, cons
 void Assembler::lower_op(Scope& scope, const SyntaxOp& op) {
   const OpReader reader = find_reader(op.name);
   if (reader == nullptr) {
-    source_.unsupported(op.position, op.name, "this op is not supported",
+    source_.unsupported(op.position, op.shown(), "this op is not supported",
                         "see the table of supported ops in the README, or replace it before the export");
   }
   std::vector<Bound> operands;
   operands.reserve(op.operands.size());
-  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op.name));
+  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op));
   check_operand_types(scope, op, operands);
   const std::size_t ops_before = program_.function(scope.function).ops.size();
   std::vector<Bound> results;
@@ -275,7 +281,7 @@ void Assembler::lower_op(Scope& scope, const SyntaxOp& op) {
     for (const std::string& prefix : {fmt::format("line {}: ", op.line), location_name(op.location) + ": ",
                                       std::string(op.name) + ": "})
       if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-    source_.fail(op.position, op.name, message);
+    source_.fail(op.position, op.shown(), message);
   }
   std::vector<ir::Op>& ops = program_.function(scope.function).ops;
   if (ops.size() > ops_before)
@@ -290,35 +296,41 @@ void Assembler::bind_results(Scope& scope, const SyntaxOp& op, std::vector<Bound
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (matches(scope.function, results[i], op.result_types[i])) continue;
       if (results[i].is_tuple || op.result_types[i].kind != SyntaxType::Kind::Tensor)
-        source_.fail(op.position, op.name, fmt::format("result {} is not of the type that the op says", i));
-      source_.fail(op.position, op.name,
+        source_.fail(op.position, op.shown(), fmt::format("result {} is not of the type that the op says", i));
+      source_.fail(op.position, op.shown(),
                    fmt::format("result {} is {}, but the type of the op says {}", i,
                                ir::to_string(program_.function(scope.function).type(results[i].value)),
                                ir::to_string(op.result_types[i].tensor)));
     }
   } else if (!op.name.starts_with("check.")) {
-    source_.fail(op.position, op.name, fmt::format("this op has {} results, but its type lists {}", results.size(),
+    source_.fail(op.position, op.shown(), fmt::format("this op has {} results, but its type lists {}", results.size(),
                                                    op.result_types.size()));
+  }
+  if (op.tuple_result) {
+    Bound tuple;
+    tuple.is_tuple = true;
+    tuple.elements = std::move(results);
+    results.assign(1, std::move(tuple));
   }
   if (op.results.empty()) return;
   std::size_t next = 0;
   for (const ResultName& name : op.results) {
     if (name.count > results.size() - next)
-      source_.fail(name.position, op.name, fmt::format("this op has only {} results", results.size()));
+      source_.fail(name.position, op.shown(), fmt::format("this op has only {} results", results.size()));
     std::vector<Bound> group(results.begin() + static_cast<std::ptrdiff_t>(next),
                              results.begin() + static_cast<std::ptrdiff_t>(next + name.count));
     next += name.count;
     if (!scope.names.emplace(name.name, std::move(group)).second)
-      source_.fail(name.position, op.name, fmt::format("%{} is defined twice", name.name));
+      source_.fail(name.position, op.shown(), fmt::format("%{} is defined twice", name.name));
   }
   if (next != results.size())
-    source_.fail(op.position, op.name, fmt::format("this op has {} results, but {} are named", results.size(), next));
+    source_.fail(op.position, op.shown(), fmt::format("this op has {} results, but {} are named", results.size(), next));
 }
 
 ir::FunctionId Assembler::callee(std::string_view name, const SyntaxOp& op) {
   const auto found = function_index_.find(name);
   if (found == function_index_.end())
-    source_.fail(op.position, op.name, fmt::format("there is no function {}", quoted(name)));
+    source_.fail(op.position, op.shown(), fmt::format("there is no function {}", quoted(name)));
   return states_[found->second].id;
 }
 
@@ -343,7 +355,7 @@ std::string Assembler::location_name(const SyntaxLocation& location) const {
 }
 
 void Assembler::choose_entry() {
-  const auto main = function_index_.find("main");
+  const auto main = function_index_.find(module_.entry.empty() ? "main" : std::string_view(module_.entry));
   if (main != function_index_.end()) {
     program_.main = states_[main->second].id;
     return;

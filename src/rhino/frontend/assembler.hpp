@@ -79,7 +79,7 @@ class Assembler {
   const std::vector<ElidedConstant>& elided_constants_of(ir::FunctionId function) const;
   /// The value of an elided constant, here: a parameter of the enclosing function, captured into this scope.
   Bound elided_constant(Scope& scope, std::string_view name, const ir::TensorType& type, const SyntaxOp& op);
-  Bound resolve(Scope& scope, const OperandUse& use, std::string_view subject);
+  Bound resolve(Scope& scope, const OperandUse& use, const SyntaxOp& op);
   ir::FunctionId new_function(std::string_view purpose);
   std::string location_name(const SyntaxLocation& location) const;
 
@@ -104,9 +104,9 @@ class Assembler {
   void note_params(const SyntaxFunction& syntax, ir::FunctionId id, std::span<const std::size_t> counts);
   void choose_entry();
 
-  Bound capture(Scope& scope, const Bound& bound, const OperandUse& use, std::string_view subject);
-  ir::ValueId capture_value(Scope& scope, ir::ValueId outer, const OperandUse& use, std::string_view subject);
-  ir::ValueId copy_into(Scope& scope, ir::ValueId outer, int& budget, const OperandUse& use, std::string_view subject);
+  Bound capture(Scope& scope, const Bound& bound, const OperandUse& use, const SyntaxOp& op);
+  ir::ValueId capture_value(Scope& scope, ir::ValueId outer, const OperandUse& use, const SyntaxOp& op);
+  ir::ValueId copy_into(Scope& scope, ir::ValueId outer, int& budget, const OperandUse& use, const SyntaxOp& op);
 
   const Source& source_;
   const ImportOptions& options_;

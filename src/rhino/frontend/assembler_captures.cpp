@@ -31,7 +31,7 @@ const Bound* find_local(const Scope& scope, const OperandUse& use) {
 
 }  // namespace
 
-Bound Assembler::resolve(Scope& scope, const OperandUse& use, std::string_view subject) {
+Bound Assembler::resolve(Scope& scope, const OperandUse& use, const SyntaxOp& op) {
   std::vector<Scope*> path;  // scopes that lack the name, innermost first
   Scope* at = &scope;
   const Bound* found = nullptr;
@@ -41,11 +41,11 @@ Bound Assembler::resolve(Scope& scope, const OperandUse& use, std::string_view s
   }
   if (found == nullptr) {
     const std::string suffix = use.number == 0 ? "" : fmt::format("#{}", use.number);
-    source_.fail(use.position, subject, fmt::format("%{}{} is not defined here", use.name, suffix));
+    source_.fail(use.position, op.shown(), fmt::format("%{}{} is not defined here", use.name, suffix));
   }
   Bound bound = *found;
   for (auto inner = path.rbegin(); inner != path.rend(); ++inner) {
-    bound = capture(**inner, bound, use, subject);
+    bound = capture(**inner, bound, use, op);
     std::vector<Bound>& group = (*inner)->names[use.name];
     if (group.size() <= use.number) group.resize(use.number + 1);
     group[use.number] = bound;
@@ -53,22 +53,22 @@ Bound Assembler::resolve(Scope& scope, const OperandUse& use, std::string_view s
   return bound;
 }
 
-Bound Assembler::capture(Scope& scope, const Bound& bound, const OperandUse& use, std::string_view subject) {
+Bound Assembler::capture(Scope& scope, const Bound& bound, const OperandUse& use, const SyntaxOp& op) {
   Bound result;
   result.is_tuple = bound.is_tuple;
   if (bound.is_tuple) {
-    for (const Bound& element : bound.elements) result.elements.push_back(capture(scope, element, use, subject));
+    for (const Bound& element : bound.elements) result.elements.push_back(capture(scope, element, use, op));
   } else {
-    result.value = capture_value(scope, bound.value, use, subject);
+    result.value = capture_value(scope, bound.value, use, op);
   }
   return result;
 }
 
-ir::ValueId Assembler::capture_value(Scope& scope, ir::ValueId outer, const OperandUse& use, std::string_view subject) {
+ir::ValueId Assembler::capture_value(Scope& scope, ir::ValueId outer, const OperandUse& use, const SyntaxOp& op) {
   const bool constant = is_small_constant(program_.function(scope.parent->function).producer(outer));
   if (constant || scope.policy == CapturePolicy::ByCopy) {
     int budget = max_copied_ops;
-    return copy_into(scope, outer, budget, use, subject);
+    return copy_into(scope, outer, budget, use, op);
   }
   std::vector<ir::ValueId>& list = scope.captures->outer;
   std::size_t index = 0;
@@ -89,19 +89,19 @@ void Assembler::complete_captures(Scope& scope) {
 /// Copies the op that computes `outer`, and what it needs, to the end of the region. The recursion is bounded by the
 /// budget of ops.
 ir::ValueId Assembler::copy_into(Scope& scope, ir::ValueId outer, int& budget, const OperandUse& use,
-                                 std::string_view subject) {
+                                 const SyntaxOp& op) {
   const ir::Function& from = program_.function(scope.parent->function);
-  const ir::Op* op = from.producer(outer);
-  if (op == nullptr || !is_pure(*op) || --budget < 0)
-    source_.unsupported(use.position, subject,
+  const ir::Op* producer = from.producer(outer);
+  if (producer == nullptr || !is_pure(*producer) || --budget < 0)
+    source_.unsupported(use.position, op.shown(),
                         fmt::format("the region uses %{} of its surroundings, which is not computed from constants",
                                     use.name),
                         "pass it into the computation as an operand (reducers and comparators may use constants only)");
   const std::uint32_t result_index = from.value(outer).result_index;
-  ir::Op copied = *op;  // adding to the program invalidates `op`
+  ir::Op copied = *producer;  // adding to the program invalidates the pointer
   std::vector<ir::ValueId> operands;
   for (const ir::ValueId operand : copied.operands)
-    operands.push_back(copy_into(scope, operand, budget, use, subject));
+    operands.push_back(copy_into(scope, operand, budget, use, op));
   std::vector<ir::TensorType> types;
   for (const ir::ValueId value : copied.results) types.push_back(program_.function(scope.parent->function).type(value));
   ir::Function& to = program_.function(scope.function);
@@ -136,7 +136,7 @@ Bound Assembler::elided_constant(Scope& scope, std::string_view name, const ir::
   OperandUse use;
   use.name = name;
   use.position = op.position;
-  return resolve(scope, use, op.name);
+  return resolve(scope, use, op);
 }
 
 }  // namespace rhino::frontend

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <rhino/frontend/hlo_text.hpp>
 #include <rhino/frontend/source.hpp>
 #include <rhino/frontend/stablehlo.hpp>
 
@@ -83,7 +84,7 @@ ir::Program import_text(std::string_view text, const ImportOptions& options) {
       "print(e.deserialize(bytearray(open(sys.argv[1], 'rb').read())).mlir_module())\" FILE";
   switch (detect_format(text)) {
     case TextFormat::StableHlo: return parse_stablehlo(text, options);
-    case TextFormat::HloText: source.unsupported(0, {}, "HLO text is not read yet", {});
+    case TextFormat::HloText: return parse_hlo_text(text, options);
     case TextFormat::MlirBytecode: source.unsupported(0, {}, "this is MLIR bytecode, not text", artifact_remedy);
     case TextFormat::Gzip: source.unsupported(0, {}, "this file is compressed", "unpack it with gunzip first");
     case TextFormat::Hdf5: source.unsupported(0, {}, "this is an HDF5 file", "a model.h5 needs no import");

@@ -115,17 +115,17 @@ void append_float(std::string_view spelling, ir::DType dtype, std::vector<std::b
 /// Reads the nested lists of a dense literal; iterative, since the depth is the rank and that comes from the input.
 class ListReader {
  public:
-  ListReader(std::string_view body, const ir::TensorType& type, const LiteralPlace& place)
-      : body_(body), type_(type), place_(place), counts_(type.dims.size(), 0) {}
+  ListReader(std::string_view body, const ir::TensorType& type, const LiteralPlace& place, char open, char close)
+      : body_(body), type_(type), place_(place), open_(open), close_(close), counts_(type.dims.size(), 0) {}
 
   std::vector<std::byte> read() {
     do {
       skip_space();
       if (at_ >= body_.size()) fail(place_, "this list has no end");
       const char c = body_[at_];
-      if (c == '[') {
+      if (c == open_) {
         open();
-      } else if (c == ']') {
+      } else if (c == close_) {
         close();
       } else if (c == ',') {
         if (!after_item_) fail(place_, "there is a comma too many in this list");
@@ -148,6 +148,9 @@ class ListReader {
       } else if (body_.substr(at_, 2) == "//") {
         const std::size_t end = body_.find('\n', at_);
         at_ = end == std::string_view::npos ? body_.size() : end;
+      } else if (body_.substr(at_, 2) == "/*") {
+        const std::size_t end = body_.find("*/", at_ + 2);
+        at_ = end == std::string_view::npos ? body_.size() : end + 2;
       } else {
         return;
       }
@@ -176,7 +179,7 @@ class ListReader {
       fail(place_, fmt::format("this list is not nested like the dimensions of {}", ir::to_string(type_)));
     count_item();
     const std::size_t begin = at_;
-    while (at_ < body_.size() && body_[at_] != ',' && body_[at_] != ']' && body_[at_] != '[' && !is_space(body_[at_]))
+    while (at_ < body_.size() && body_[at_] != ',' && body_[at_] != close_ && body_[at_] != open_ && !is_space(body_[at_]))
       ++at_;
     append_element(body_.substr(begin, at_ - begin), type_.dtype, bytes_, place_);
     after_item_ = true;
@@ -194,6 +197,7 @@ class ListReader {
   std::string_view body_;
   const ir::TensorType& type_;
   const LiteralPlace& place_;
+  char open_, close_;
   std::vector<std::int64_t> counts_;  ///< items seen in each open list
   std::size_t depth_ = 0;
   std::size_t at_ = 0;
@@ -267,6 +271,19 @@ ir::Literal literal_from_bytes(std::vector<std::byte> bytes, ir::TensorType type
                           ir::to_string(type), elements));
 }
 
+ir::Literal parse_hlo_literal(std::string_view body, ir::TensorType type, const LiteralPlace& place) {
+  body = trimmed(body);
+  std::vector<std::byte> bytes;
+  if (type.dims.empty()) {
+    append_element(body, type.dtype, bytes, place);
+  } else if (body == "{}" && type.elements() == 0) {
+    // nothing to read
+  } else {
+    bytes = ListReader(body, type, place, '{', '}').read();
+  }
+  return ir::Literal(std::move(type), std::move(bytes));
+}
+
 ir::Literal parse_dense(std::string_view body, ir::TensorType type, const LiteralPlace& place) {
   body = trimmed(body);
   if (body.starts_with('"')) {
@@ -282,7 +299,7 @@ ir::Literal parse_dense(std::string_view body, ir::TensorType type, const Litera
   std::vector<std::byte> bytes;
   if (body.front() == '[') {
     if (type.dims.empty()) fail(place, fmt::format("a list cannot have the type {}", ir::to_string(type)));
-    bytes = ListReader(body, type, place).read();
+    bytes = ListReader(body, type, place, '[', ']').read();
     if (type.elements() == 0) bytes.clear();
     return ir::Literal(std::move(type), std::move(bytes));
   }

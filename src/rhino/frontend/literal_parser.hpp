@@ -21,6 +21,9 @@ struct LiteralPlace {
 /// Allocates no more than the body has, whatever the type says.
 ir::Literal parse_dense(std::string_view body, ir::TensorType type, const LiteralPlace& place);
 
+/// The literal of an HLO `constant(body)`: nested braces or a scalar.
+ir::Literal parse_hlo_literal(std::string_view body, ir::TensorType type, const LiteralPlace& place);
+
 /// A literal from raw bytes: little-endian, row-major; booleans one per byte or eight per byte, whichever fits; one
 /// element stands for all.
 ir::Literal literal_from_bytes(std::vector<std::byte> bytes, ir::TensorType type, const LiteralPlace& place);

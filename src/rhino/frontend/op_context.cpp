@@ -89,10 +89,10 @@ OpContext::OpContext(Assembler& the_assembler, Scope& the_scope, const SyntaxOp&
   builder.set_location({op.line, assembler.location_name(op.location)});
 }
 
-void OpContext::fail(std::string_view message) const { assembler.source().fail(op.position, op.name, message); }
+void OpContext::fail(std::string_view message) const { assembler.source().fail(op.position, op.shown(), message); }
 
 void OpContext::unsupported(std::string_view what, std::string_view remedy) const {
-  assembler.source().unsupported(op.position, op.name, what, remedy);
+  assembler.source().unsupported(op.position, op.shown(), what, remedy);
 }
 
 ir::ValueId OpContext::operand(std::size_t index) const {
@@ -128,7 +128,8 @@ void OpContext::expect_operands(std::size_t count) const {
 }
 
 void OpContext::expect_regions(std::size_t count) const {
-  if (op.regions.size() != count) fail(fmt::format("has {} regions, but needs {}", op.regions.size(), count));
+  const std::size_t given = op.computations.empty() ? op.regions.size() : op.computations.size();
+  if (given != count) fail(fmt::format("has {} regions, but needs {}", given, count));
 }
 
 const AttributeValue* OpContext::find(Keys keys) {
@@ -169,7 +170,7 @@ std::vector<std::int64_t> OpContext::integers_of(const AttributeValue& given) co
       }
       return all;
     }
-    default: assembler.source().fail(value.position, op.name, "expected a list of integers");
+    default: assembler.source().fail(value.position, op.shown(), "expected a list of integers");
   }
 }
 
@@ -245,11 +246,18 @@ void OpContext::finish() const {
     const std::string_view key = op.attributes[i].key;
     if (used_[i] || key.find('.') != std::string_view::npos) continue;
     if (std::find(harmless_attributes.begin(), harmless_attributes.end(), key) != harmless_attributes.end()) continue;
-    assembler.source().fail(op.attributes[i].value.position, op.name, fmt::format("unknown attribute {}", quoted(key)));
+    assembler.source().fail(op.attributes[i].value.position, op.shown(), fmt::format("unknown attribute {}", quoted(key)));
   }
 }
 
 ir::FunctionId OpContext::region_by_copy(std::size_t index, std::string_view purpose) {
+  if (!op.computations.empty()) {
+    const ir::FunctionId function = assembler.callee(op.computations.at(index), op);
+    if (!assembler.elided_constants_of(function).empty())
+      fail(fmt::format("the computation {} has an elided constant, which cannot become an input there",
+                       quoted(op.computations[index])));
+    return function;
+  }
   if (index >= op.regions.size()) fail(fmt::format("region {} is missing", index));
   return assembler.lower_region(scope, op.regions[index], CapturePolicy::ByCopy, nullptr, purpose).function;
 }

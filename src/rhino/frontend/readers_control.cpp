@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <rhino/frontend/op_context.hpp>
@@ -42,6 +44,44 @@ std::vector<Bound> call(OpContext& context, std::string_view name) {
   return shaped_results(context, context.builder.add_multi(OpKind::Call, std::move(arguments), {}, {callee}));
 }
 
+/// The elided constants that any of some functions needs, each once.
+std::vector<ElidedConstant> elided_constants(OpContext& context, const std::vector<ir::FunctionId>& functions) {
+  std::vector<ElidedConstant> all;
+  for (const ir::FunctionId function : functions)
+    for (const ElidedConstant& elided : context.assembler.elided_constants_of(function))
+      if (std::none_of(all.begin(), all.end(), [&](const ElidedConstant& known) { return known.name == elided.name; }))
+        all.push_back(elided);
+  return all;
+}
+
+/// How a function is called from one with more parameters.
+struct Adaptation {
+  std::vector<ir::TensorType> params;  ///< of the new function
+  std::size_t first, count;            ///< those that are the arguments of the old one
+  std::vector<ElidedConstant> elided;  ///< what the last parameters are
+  bool returns_elided;                 ///< the last parameters are results too
+};
+
+/// A function that calls `function` with a part of its own parameters.
+ir::FunctionId adapter(OpContext& context, ir::FunctionId function, const Adaptation& adaptation) {
+  const std::vector<ElidedConstant> needed = context.assembler.elided_constants_of(function);
+  const ir::FunctionId id = context.assembler.new_function("adapter");
+  ir::Builder builder(context.assembler.program(), id);
+  std::vector<ir::ValueId> params;
+  for (const ir::TensorType& type : adaptation.params) params.push_back(builder.param(type));
+  const auto first = params.begin() + static_cast<std::ptrdiff_t>(adaptation.first);
+  std::vector<ir::ValueId> arguments(first, first + static_cast<std::ptrdiff_t>(adaptation.count));
+  const std::size_t extra = params.size() - adaptation.elided.size();
+  for (const ElidedConstant& constant : needed)
+    for (std::size_t i = 0; i < adaptation.elided.size(); ++i)
+      if (adaptation.elided[i].name == constant.name) arguments.push_back(params[extra + i]);
+  std::vector<ir::ValueId> results = builder.add_multi(OpKind::Call, std::move(arguments), {}, {function});
+  if (adaptation.returns_elided)
+    results.insert(results.end(), params.begin() + static_cast<std::ptrdiff_t>(extra), params.end());
+  builder.set_results(std::move(results));
+  return id;
+}
+
 std::vector<Bound> read_call(OpContext& context) { return call(context, context.word({"callee"})); }
 
 std::vector<Bound> read_composite(OpContext& context) {
@@ -49,8 +89,30 @@ std::vector<Bound> read_composite(OpContext& context) {
   return call(context, context.word({"decomposition"}));
 }
 
+/// A loop of HLO text: condition and body are functions of the module.
+std::vector<Bound> while_of_computations(OpContext& context) {
+  std::vector<ir::FunctionId> functions;
+  for (const std::string_view name : context.op.computations)
+    functions.push_back(context.assembler.callee(name, context.op));
+  std::vector<ir::ValueId> carried = context.values();
+  const std::size_t own = carried.size();
+  const auto elided = elided_constants(context, functions);
+  for (const ElidedConstant& constant : elided)
+    flatten(context.assembler.elided_constant(context.scope, constant.name, constant.type, context.op), carried);
+  if (!elided.empty()) {
+    std::vector<ir::TensorType> types;
+    for (const ir::ValueId value : carried) types.push_back(context.type(value));
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      functions[i] = adapter(context, functions[i], {types, 0, own, elided, i == 1});
+  }
+  auto values = context.builder.add_multi(OpKind::While, std::move(carried), {}, functions);
+  values.resize(own);
+  return shaped_results(context, values);
+}
+
 std::vector<Bound> read_while(OpContext& context) {
   context.expect_regions(2);
+  if (!context.op.computations.empty()) return while_of_computations(context);
   Captures captures;
   Scope condition =
       context.assembler.lower_region(context.scope, context.op.regions[0], CapturePolicy::AsParameter, &captures,
@@ -86,6 +148,34 @@ std::vector<Bound> branches(OpContext& context, ir::ValueId index) {
   return shaped_results(context, context.builder.add_multi(OpKind::Case, std::move(operands), {}, functions));
 }
 
+/// The conditional of HLO text: a boolean or an index, one argument per branch, branches that are functions. Each branch
+/// here gets the arguments of all.
+std::vector<Bound> read_hlo_conditional(OpContext& context) {
+  const std::size_t count = context.op.computations.size();
+  context.expect_operands(count + 1);
+  std::vector<ir::FunctionId> functions;
+  for (const std::string_view name : context.op.computations)
+    functions.push_back(context.assembler.callee(name, context.op));
+  ir::ValueId index = context.operand(0);
+  if (context.type(index).dtype == ir::DType::I1)  // the first branch is for true
+    index = context.builder.convert(context.builder(OpKind::Not, index), ir::DType::I32);
+  std::vector<ir::ValueId> operands = {index};
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < count; ++i) {
+    starts.push_back(operands.size() - 1);
+    flatten(context.operands[i + 1], operands);
+  }
+  starts.push_back(operands.size() - 1);
+  const auto elided = elided_constants(context, functions);
+  for (const ElidedConstant& constant : elided)
+    flatten(context.assembler.elided_constant(context.scope, constant.name, constant.type, context.op), operands);
+  std::vector<ir::TensorType> types;
+  for (std::size_t i = 1; i < operands.size(); ++i) types.push_back(context.type(operands[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    functions[i] = adapter(context, functions[i], {types, starts[i], starts[i + 1] - starts[i], elided, false});
+  return shaped_results(context, context.builder.add_multi(OpKind::Case, std::move(operands), {}, functions));
+}
+
 std::vector<Bound> read_case(OpContext& context) {
   context.expect_operands(1);
   if (context.op.regions.empty()) context.fail("needs at least one branch");
@@ -110,7 +200,8 @@ std::vector<Bound> read_map(OpContext& context) {
   const ir::FunctionId id = context.region_by_copy(0, "map");
   const ir::Function body = context.assembler.program().function(id);
   // The scalar version was needed for its checks only; it is the newest function, unless it has regions of its own.
-  if (id.index() + 1 == context.assembler.program().functions.size()) context.assembler.program().functions.pop_back();
+  if (context.op.computations.empty() && id.index() + 1 == context.assembler.program().functions.size())
+    context.assembler.program().functions.pop_back();
   if (body.params.size() != context.operands.size()) context.fail("the computation has another number of parameters");
   std::vector<ir::ValueId> mapped(body.values.size());
   for (std::size_t i = 0; i < body.params.size(); ++i) {
@@ -162,6 +253,7 @@ void add_control_readers(OpReaders& readers) {
   readers["while"] = read_while;
   readers["case"] = read_case;
   readers["if"] = read_if;
+  readers["hlo.conditional"] = read_hlo_conditional;
   readers["map"] = read_map;
   readers["rng"] = readers["rng_uniform"] = readers["rng_normal"] = read_rng;
   readers["rng_bit_generator"] = read_rng_bit_generator;

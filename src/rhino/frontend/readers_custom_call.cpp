@@ -115,7 +115,12 @@ std::vector<Bound> read_custom_call(OpContext& context) {
   if (target.starts_with("mhlo.") || target.starts_with("chlo.")) {
     if (auto wrapped = wrapped_op(context, std::string_view(target).substr(5)); !wrapped.empty()) return wrapped;
   }
-  if (target == "TopK") context.unsupported("the custom call 'TopK' is not supported", "export with a newer JAX (chlo.top_k)");
+  if (target == "TopK" && context.op.result_types.size() == 2) {  // how older XLA spells top_k
+    const ir::Dims& dims = context.result_type(0).dims;
+    ir::TopKAttrs attrs;
+    attrs.k = dims.empty() ? 0 : dims.back();
+    return results(context.builder.add_multi(OpKind::TopK, context.values(), attrs));
+  }
   context.unsupported(fmt::format("the custom call {} is not supported", quoted(target)), remedy_for(target));
 }
 

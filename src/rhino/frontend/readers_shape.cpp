@@ -11,9 +11,12 @@ using ir::OpKind;
 
 /// Name under which an elided constant becomes an input: what the text calls it, made unique by its function.
 std::string elided_name(const OpContext& context) {
-  const std::string& function = context.assembler.program().function(context.scope.function).name;
+  const Scope* root = &context.scope;
+  while (root->parent != nullptr) root = root->parent;
+  const ir::Program& program = context.assembler.program();
   const std::string_view name = context.op.results.empty() ? "constant" : context.op.results[0].name;
-  return function == "main" ? std::string(name) : fmt::format("{}.{}", function, name);
+  return root->function == program.main ? std::string(name)
+                                        : fmt::format("{}.{}", program.function(root->function).name, name);
 }
 
 std::vector<Bound> read_constant(OpContext& context) {

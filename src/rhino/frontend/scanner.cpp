@@ -196,11 +196,17 @@ std::int64_t Scanner::natural(std::string_view what, std::int64_t limit) {
   return value;
 }
 
-std::string_view Scanner::balanced() {
+void Scanner::skip_line() {
+  const std::size_t end = text_.find('\n', position_);
+  position_ = end == std::string_view::npos ? text_.size() : end + 1;
+}
+
+std::string_view Scanner::balanced(Angles angles) {
   const std::size_t begin = next();
+  const std::string_view stops = angles == Angles::AreBrackets ? "()[]{}<>\"-" : "()[]{}\"";
   std::string closers;
   while (true) {
-    const std::size_t at = text_.find_first_of("()[]{}<>\"-", position_);
+    const std::size_t at = text_.find_first_of(stops, position_);
     if (at == std::string_view::npos) fail_at(begin, "this bracket has no end (is the text cut off?)");
     position_ = at;
     const char c = text_[at];

@@ -60,8 +60,11 @@ class Scanner {
   /// An integer of [0, limit].
   std::int64_t natural(std::string_view what, std::int64_t limit = INT64_MAX);
 
-  /// Skips a bracketed text that starts here, whatever is in it; returns it with its brackets.
-  std::string_view balanced();
+  /// Skips a bracketed text that starts here, whatever is in it; returns it with its brackets. In HLO text `<` and `>`
+  /// are no brackets ("devices=[8,1]<=[8]").
+  enum class Angles : bool { AreBrackets, AreNot };
+  std::string_view balanced(Angles angles = Angles::AreBrackets);
+  void skip_line();
 
   void set_subject(std::string_view subject) { subject_ = subject; }
   std::string_view subject() const { return subject_; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,13 @@ struct SyntaxOp {
   std::vector<SyntaxType> operand_types;  ///< empty where the text does not give them
   std::vector<SyntaxType> result_types;
   SyntaxLocation location;
+  // HLO text only:
+  std::string_view opcode;                      ///< as spelled there ("dot" where `name` is "stablehlo.dot_general")
+  std::vector<std::string_view> computations;   ///< functions of the module in the place of regions
+  bool tuple_result = false;                    ///< the results, one per result type, are one value: a tuple
+
+  /// The op as messages name it.
+  std::string shown() const;
 };
 
 /// A parameter of a block or a function.
@@ -132,9 +140,11 @@ struct SyntaxFunction {
 
 struct SyntaxModule {
   std::string name;
+  std::string entry;  ///< name of the entry function, if the text says it
   std::vector<SyntaxFunction> functions;
   std::unordered_map<std::string_view, SyntaxLocation> location_aliases;  ///< "loc7" -> what it says
   std::unordered_map<std::string_view, std::vector<std::byte>> resources;
+  std::unordered_set<std::string> strings;  ///< storage of names that the text does not spell
 };
 
 /// An attribute by any of its spellings; nullptr if absent.
