@@ -11,6 +11,7 @@ namespace rhino::app {
 
 // To add a command: write command_<name>.cpp that defines its object, name the object here and in the table of
 // commands.cpp, and the file in CMakeLists.txt.
+extern const Command eval_command;
 extern const Command help_command;
 extern const Command info_command;
 
