@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/kernels/reference/elementwise.hpp>
 
+#include <rhino/kernels/reference/composed_functions.hpp>
+
 namespace rhino::kernels::reference {
 
 ElementwiseKernel elementwise_kernel(ir::OpKind kind) {
@@ -33,10 +35,11 @@ ElementwiseKernel elementwise_kernel(ir::OpKind kind) {
     case OpKind::Tan:
     case OpKind::Tanh:
     case OpKind::Acos:
-    case OpKind::Acosh:
     case OpKind::Asin:
+    case OpKind::Atan: return float_function_kernel(kind);
+
+    case OpKind::Acosh:
     case OpKind::Asinh:
-    case OpKind::Atan:
     case OpKind::Atanh:
     case OpKind::Cosh:
     case OpKind::Sinh:
@@ -45,7 +48,7 @@ ElementwiseKernel elementwise_kernel(ir::OpKind kind) {
     case OpKind::Erfc:
     case OpKind::Lgamma:
     case OpKind::Digamma:
-    case OpKind::BesselI1e: return float_function_kernel(kind);
+    case OpKind::BesselI1e: return composed_function_kernel(kind);
 
     case OpKind::Add: return add_kernel;
     case OpKind::And: return and_kernel;

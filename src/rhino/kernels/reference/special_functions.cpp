@@ -50,37 +50,6 @@ Real digamma_positive(Real x) {
 
 }  // namespace
 
-double erf_inv(double x) {
-  if (x != x || x < -1 || x > 1) return nan;
-  if (x == 1) return infinity;
-  if (x == -1) return -infinity;
-  if (x == 0) return x;
-  const Real magnitude = std::fabs(static_cast<Real>(x));
-  // Start: Winitzki's approximation (relative error below 2e-3), then Halley steps on erf or, in the tail, on erfc.
-  const Real log_term = std::log1p(-magnitude * magnitude);
-  const Real a = 0.147L;
-  const Real head = 2 / (pi * a) + log_term / 2;
-  Real y = std::sqrt(std::sqrt(head * head - log_term / a) - head);
-  if (magnitude < 0.01L) y = magnitude * std::sqrt(pi) / 2;
-  for (int step = 0; step < 4; ++step) {
-    const Real error = magnitude < 0.5L ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
-    const Real slope = 2 / std::sqrt(pi) * std::exp(-y * y);
-    const Real newton = error / slope;
-    y -= newton / (1 + y * newton);
-  }
-  return static_cast<double>(x < 0 ? -y : y);
-}
-
-double log_gamma(double x) {
-  if (x != x) return nan;
-  if (std::isinf(x)) return infinity;
-  if (x <= 0 && x == std::floor(x)) return infinity;
-  if (x > 0) return static_cast<double>(std::lgamma(static_cast<Real>(x)));
-  // Reflection: Gamma(x) Gamma(1 - x) = pi / sin(pi x).
-  const Real sine = std::fabs(std::sin(pi * distance_to_nearest(x)));
-  return static_cast<double>(std::log(pi / sine) - std::lgamma(1 - static_cast<Real>(x)));
-}
-
 double digamma(double x) {
   if (x != x) return nan;
   if (x == infinity) return infinity;

@@ -5,12 +5,6 @@ namespace rhino::kernels::reference {
 
 // Special functions of real arguments, accurate to a few units in the last place of double (most work in long double).
 
-/// Inverse of the error function on (-1, 1); +-infinity at +-1, NaN outside.
-double erf_inv(double x);
-
-/// log |Gamma(x)|; +infinity at the poles 0, -1, -2, ..
-double log_gamma(double x);
-
 /// Derivative of log Gamma; NaN at the poles.
 double digamma(double x);
 
