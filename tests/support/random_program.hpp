@@ -26,8 +26,8 @@ struct RandomProgramOptions {
 ///
 /// It is well conditioned: floats stay within about +-1e3 and far from poles, and whatever is discontinuous (compare,
 /// floor, sort, top_k, max-pool gradients, indices) acts only on values that do not depend on the order of floating-point
-/// sums. So two correct executions with different orders of summation agree to about 1e-12 relative to the largest
-/// element, and a comparison at 1e-9 is meaningful. Collectives, device numbers and custom calls do not occur.
+/// sums. So two correct executions with different orders of summation agree to about 1e-12 max(1, largest magnitude of the
+/// result), and a comparison at 1e-9 is meaningful. Collectives, device numbers and custom calls do not occur.
 /// The entry function has at least one parameter and one result.
 ir::Program random_program(Rng& rng, const RandomProgramOptions& options = {});
 

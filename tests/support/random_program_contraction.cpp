@@ -52,7 +52,7 @@ bool Generator::dot_general() {
   if (!small(rhs_dims) || !small(result)) return false;
   Value left = *x;
   Value right = of_type({lhs.dtype, rhs_dims});
-  const bool is_exact = !ir::is_float(lhs.dtype) || (terms == 1 && exact(left) && exact(right));
+  const bool is_exact = !ir::is_float(lhs.dtype);
   const double magnitude = bound(left) * bound(right) * terms;
   if (chance(0.3)) {
     std::swap(left, right);
