@@ -39,6 +39,19 @@ bool may_follow(FactorKind kind, GrowthSource source) {
   return false;
 }
 
+/// Whether every device has something of a factor with a halo, in each tensor; else it is not worth the exchange.
+bool fills_devices(const FactorMap& map, int factor, const DimLayout& split, const MeshShape& mesh) {
+  const FactorKind kind = map.factors[static_cast<std::size_t>(factor)].kind;
+  if (kind != FactorKind::Halo && kind != FactorKind::HaloReduction) return true;
+  const std::int64_t n = mesh.group_size(axes_of(split));
+  for (const auto* tensors : {&map.operands, &map.results})
+    for (const TensorFactors& tensor : *tensors)
+      for (const auto& parts : tensor)
+        for (const DimFactor& part : parts)
+          if (part.factor == factor && part.size < n) return false;
+  return true;
+}
+
 /// Whether results stay partial in one kind only if `factor` is split too.
 bool one_partial_kind(const FactorMap& map, const Strategy& strategy, const Factor& factor) {
   if (!makes_partial(factor.kind)) return true;
@@ -141,6 +154,7 @@ bool grow_strategy(const FactorMap& map, Strategy& strategy, const TensorFactors
       });
       if (taken || !one_partial_kind(map, strategy, factor)) continue;
       if (is_uneven(split, mesh) && !always_first(map, number)) continue;
+      if (!fills_devices(map, number, split, mesh)) continue;
       now = split;
       changed = true;
     }

@@ -151,12 +151,18 @@ Layout FunctionPropagation::common_want(ir::ValueId value) const {
         common->dims[d] = common_split(common->dims[d], wanted.dims[d], own.dims[d], mesh_);
   };
   for (const auto& [user, operand] : uses_[value.index()]) {
-    // (the operand of a `case` that chooses the branch has no wish of its own)
     vote(ops_[user.index()].wants[operand]);
   }
   for (std::size_t r : result_positions_[value.index()]) {
-    if (tied_param_[r] >= 0) vote(layouts_[function_.params[static_cast<std::size_t>(tied_param_[r])].index()]);
-    else if (result_wants_[r]) vote(*result_wants_[r]);
+    if (tied_param_[r] >= 0) {
+      const auto p = static_cast<std::size_t>(tied_param_[r]);
+      const ir::ValueId param = function_.params[p];
+      // State that is only read to make its own successor (moments of an optimizer) follows it, and so has no vote.
+      const bool follows = !pinned_[p] && uses_[param.index()].size() == 1 && !any_split(layouts_[param.index()]);
+      if (!follows || !common) vote(layouts_[param.index()]);
+    } else if (result_wants_[r]) {
+      vote(*result_wants_[r]);
+    }
   }
   return common.value_or(own);
 }

@@ -156,6 +156,17 @@ TEST_F(PropagateTest, TheLargerTensorWins) {
   EXPECT_EQ(of(w), "[64:x, 2:_]");  // a seed stays; it is gathered for the dot
 }
 
+// The gradient alone would leave the moment whole; the update of the split weight does not.
+TEST_F(PropagateTest, MomentsFollowTheirWeight) {
+  const ValueId w = param({64, 8}), m = param({64, 8}), g = param({64, 8});
+  const ValueId m1 = b(OpKind::Add, b(OpKind::Multiply, m, b.full({DType::F32, {64, 8}}, 0.9)), g);
+  b.set_results({b(OpKind::Subtract, w, m1), m1});
+  run({{w, "[64:y, 8:_]"}, {g, "[64:_, 8:_]"}}, {{{0, 0}, {1, 1}}, false});
+  EXPECT_EQ(of(m), "[64:y, 8:_]");
+  EXPECT_EQ(of(m1), "[64:y, 8:_]");
+  EXPECT_EQ(of(g), "[64:_, 8:_]");
+}
+
 TEST_F(PropagateTest, SeedOfAnInnerValue) {
   const ValueId x = param({32, 4});
   const ValueId y = b(OpKind::Tanh, x);
