@@ -12,6 +12,7 @@
 #include <rhino/frontend/stablehlo.hpp>
 #include <rhino/io/elements.hpp>
 #include <rhino/io/hdf5.hpp>
+#include <rhino/io/model_format.hpp>
 #include <rhino/ir/op_info.hpp>
 #include <rhino/ir/text.hpp>
 
@@ -19,8 +20,6 @@ namespace rhino::io {
 
 namespace {
 
-constexpr std::string_view format_name = "rhino-model";
-constexpr std::int64_t format_version = 1;
 constexpr std::int64_t resource_threshold = 256;  // elements; larger constants are data sets of their own
 constexpr std::int64_t largest_text = std::int64_t{1} << 32;
 
@@ -194,6 +193,10 @@ ir::Signature read_signature(const Hdf5Group& root) {
   return signature;
 }
 
+}  // namespace
+
+namespace detail {
+
 InitRecipe read_recipe(const Hdf5DataSet& set) {
   RHINO_CHECK(set.has_attribute("init"), "{} holds neither numbers nor an 'init' attribute", set.where());
   const std::string kind = set.text_attribute("init");
@@ -210,7 +213,6 @@ InitRecipe read_recipe(const Hdf5DataSet& set) {
              kind);
 }
 
-/// Throws unless the state group holds exactly what the signature needs, in shape and type.
 void check_state(const Hdf5Group& state, const ir::Signature& signature, const ir::Function& function) {
   std::vector<std::string> wanted;
   for (std::size_t i = 0; i < signature.params.size(); ++i) {
@@ -234,9 +236,7 @@ void check_state(const Hdf5Group& state, const ir::Signature& signature, const i
                 state.where(), path, did_you_mean(path, wanted));
 }
 
-}  // namespace
-
-void write_model(const Model& model, const std::string& path) {
+void check_model(const Model& model) {
   ir::verify(model.signature, model.program.entry());
   check_paths(model.signature);
   const ir::Function& main = model.program.entry();
@@ -257,11 +257,32 @@ void write_model(const Model& model, const std::string& path) {
                             [&](const ir::ParamInfo& p) { return needs_value(p) && p.path == name; }),
                 "an initial value is given for '{}', which is no state of the program", name);
   }
+}
 
+Model read_model_head(const Hdf5File& file, const std::string& path) {
+  Model model;
+  model.program = read_program(file.root(), path);
+  model.signature = read_signature(file.root());
+  check_paths(model.signature);
+  try {
+    ir::verify(model.signature, model.program.entry());
+  } catch (const InputError& error) {
+    RHINO_FAIL(InputError, "{}: {}", path, error.what());
+  }
+  const Hdf5Group notes = file.root().group("meta");
+  for (const std::string& key : notes.attribute_names()) model.meta[key] = notes.text_attribute(key);
+  return model;
+}
+
+}  // namespace detail
+
+void write_model(const Model& model, const std::string& path) {
+  detail::check_model(model);
+  const ir::Function& main = model.program.entry();
   Hdf5File file = Hdf5File::create(path);
   {
     Hdf5Group& root = file.root();
-    set_format(file, format_name, format_version);
+    set_format(file, detail::model_format, detail::model_version);
     write_program(root, model.program);
     write_signature(root, model.signature);
     Hdf5Group state = root.create_group("state");
@@ -279,82 +300,6 @@ void write_model(const Model& model, const std::string& path) {
     for (const auto& [key, value] : model.meta) meta.set_attribute(key, value);
   }
   file.commit();
-}
-
-struct ModelReader::Impl {
-  Hdf5File file;
-  std::optional<Hdf5Group> state;
-  ir::Program program;
-  ir::Signature signature;
-  std::map<std::string, std::string> meta;
-  std::map<std::string, std::size_t, std::less<>> index;  ///< parameter by path
-
-  explicit Impl(const std::string& path) : file(Hdf5File::open(path)) {
-    check_format(file, format_name, format_version, "a model file");
-    program = read_program(file.root(), path);
-    signature = read_signature(file.root());
-    check_paths(signature);
-    try {
-      ir::verify(signature, program.entry());
-    } catch (const InputError& error) {
-      RHINO_FAIL(InputError, "{}: {}", path, error.what());
-    }
-    state.emplace(file.root().group("state"));
-    check_state(*state, signature, program.entry());
-    const Hdf5Group notes = file.root().group("meta");
-    for (const std::string& key : notes.attribute_names()) meta[key] = notes.text_attribute(key);
-    for (std::size_t i = 0; i < signature.params.size(); ++i) index[signature.params[i].path] = i;
-  }
-
-  const ir::TensorType& type_of(std::size_t param) const { return program.entry().type(program.entry().params[param]); }
-};
-
-ModelReader::ModelReader(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
-ModelReader::~ModelReader() = default;
-ModelReader::ModelReader(ModelReader&&) noexcept = default;
-const ir::Program& ModelReader::program() const { return impl_->program; }
-const ir::Signature& ModelReader::signature() const { return impl_->signature; }
-
-void ModelReader::read_state(const std::string& path, const std::vector<std::vector<std::int64_t>>& indices, ir::DType dtype,
-                             std::span<std::byte> out) const {
-  const auto found = impl_->index.find(path);
-  RHINO_ASSERT(found != impl_->index.end() && needs_value(impl_->signature.params[found->second]), "no state '{}'", path);
-  const ir::TensorType& type = impl_->type_of(found->second);
-  const Hdf5DataSet set = impl_->state->data_set(path);
-  if (!set.is_null()) {
-    read_elements(set, *stored_dtype(set), indices, dtype, out);
-    return;
-  }
-  const InitRecipe recipe = read_recipe(set);
-  if (dtype == type.dtype) {
-    evaluate_recipe(recipe, type, indices, out);
-    return;
-  }
-  // Promoted programs start from the numbers of the original type.
-  const std::size_t elements = out.size() / ir::dtype_bytes(dtype);
-  std::vector<std::byte> narrow(elements * ir::dtype_bytes(type.dtype));
-  evaluate_recipe(recipe, type, indices, narrow);
-  convert_elements(type.dtype, narrow, dtype, out);
-}
-
-Model read_model(const std::string& path) {
-  const ModelReader reader(path);
-  const ModelReader::Impl& impl = *reader.impl_;
-  Model model;
-  model.program = impl.program;
-  model.signature = impl.signature;
-  model.meta = impl.meta;
-  for (std::size_t i = 0; i < model.signature.params.size(); ++i) {
-    const ir::ParamInfo& param = model.signature.params[i];
-    if (!needs_value(param)) continue;
-    const Hdf5DataSet set = impl.state->data_set(param.path);
-    if (set.is_null()) {
-      model.state.emplace(param.path, read_recipe(set));
-    } else {
-      model.state.emplace(param.path, read_tensor(set, impl.type_of(i)));
-    }
-  }
-  return model;
 }
 
 }  // namespace rhino::io

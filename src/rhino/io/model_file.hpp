@@ -47,15 +47,25 @@ void write_model(const Model& model, const std::string& path);
 /// Throws InputError with what is wrong and where. Not collective; any number of processes may read the same file.
 Model read_model(const std::string& path);
 
-/// Program and signature only, and per state path a reader of single elements' blocks, so that a rank of a large job loads
-/// no more than its shard.
+/// Program and signature, and a reader of the state's elements, so that a rank of a large job loads no more than its shard.
 class ModelReader {
  public:
+  /// Opens and checks a model file; values are read when asked for. Throws InputError.
   explicit ModelReader(const std::string& path);
+  /// Takes a model that is in memory already (imported or built).
+  explicit ModelReader(Model model);
   ~ModelReader();
   ModelReader(ModelReader&&) noexcept;
   const ir::Program& program() const;
   const ir::Signature& signature() const;
+  const std::map<std::string, std::string>& meta() const;
+  /// Type of parameter `param` in the file; replace_program does not change it.
+  const ir::TensorType& stored_type(std::size_t param) const;
+  /// The recipe of a state that has no stored numbers.
+  std::optional<InitRecipe> recipe(const std::string& path) const;
+  /// Puts a rewritten program in place, e.g. one whose floats are promoted; parameters keep their number and shapes, and
+  /// state is then asked for in the new types.
+  void replace_program(ir::Program program);
   /// Fills `out` with the elements of state `path` whose global indices per dimension are listed in `indices` (row-major
   /// product of the lists; -1 leaves zeros), converted to `dtype`.
   void read_state(const std::string& path, const std::vector<std::vector<std::int64_t>>& indices, ir::DType dtype,

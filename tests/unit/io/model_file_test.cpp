@@ -131,6 +131,27 @@ TEST(ModelFile, AShardIsReadByGlobalIndices) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(h[i], std::get<ir::Literal>(model.state["params/h"]).element_as_double(i));
 }
 
+TEST(ModelFile, AModelInMemoryIsReadAlike) {
+  write_model(small_model(), "memory.h5");
+  const ModelReader file("memory.h5");
+  const ModelReader memory(small_model());
+  const std::vector<std::pair<std::string, std::vector<std::vector<std::int64_t>>>> parts = {
+      {"params/w", {{3, 0, -1}, {1, 2}}}, {"params/h", {{2, -1}}}, {"mask", {{0, 1}}}, {"step", {}}};
+  for (const auto& [path, indices] : parts) {
+    std::size_t elements = 1;
+    for (const auto& list : indices) elements *= list.size();
+    std::vector<double> a(elements), b(elements);
+    file.read_state(path, indices, DType::F64, std::as_writable_bytes(std::span(a)));
+    memory.read_state(path, indices, DType::F64, std::as_writable_bytes(std::span(b)));
+    EXPECT_EQ(a, b) << path;
+  }
+  EXPECT_EQ(file.recipe("step"), memory.recipe("step"));
+  EXPECT_FALSE(memory.recipe("mask").has_value());
+  Model missing = small_model();
+  missing.state.erase("mask");
+  EXPECT_THROW(ModelReader{missing}, InputError);
+}
+
 TEST(ModelFile, RecipesAreStoredExactly) {
   Model model = small_model();
   for (const auto kind : {InitRecipe::Kind::Zeros, InitRecipe::Kind::Constant, InitRecipe::Kind::Normal,
