@@ -88,8 +88,10 @@ bool carries_partial(const ir::Program& program, const ir::Function& function, c
     case ir::OpKind::Slice:
     case ir::OpKind::Transpose: return true;
     case ir::OpKind::Concatenate:
-    case ir::OpKind::Pad:
-    case ir::OpKind::OptimizationBarrier: return all(partial, 0, n);
+    case ir::OpKind::Pad: return all(partial, 0, n);
+    // Its operands have types of their own, and all results are said to be partial: none may be whole.
+    case ir::OpKind::OptimizationBarrier:
+      return std::find(partial_operands.begin(), partial_operands.end(), false) == partial_operands.end();
     case ir::OpKind::DynamicSlice:
     case ir::OpKind::Gather: return all(whole, 1, n);
     case ir::OpKind::DynamicUpdateSlice: return partial(0) && partial(1) && all(whole, 2, n);

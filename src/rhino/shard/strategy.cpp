@@ -107,7 +107,7 @@ Layout result_layout(const FactorMap& map, const Strategy& strategy, int result,
   layout.partial_kind = strategy.carried_kind;
   for (std::size_t f = 0; f < map.factors.size(); ++f) {
     if (!makes_partial(map.factors[f].kind)) continue;
-    for (const SubDim& sub : strategy.factors[f].subs)
+    for (const SubDim& sub : canonical(strategy.factors[f], mesh).subs)  // without axes of size 1, which make nothing partial
       for (AxisId axis : sub.axes) {
         layout.partial_axes.push_back(axis);
         layout.partial_kind = map.factors[f].reduction;
