@@ -31,7 +31,8 @@ ALLOWED = {
     "device": ["base"],
     "comm": ["base", "ir", "device"],
     "kernels": ["base", "ir", "device"],
-    "io": ["base", "ir", "shard", "cluster", "plan"],
+    # io reads the program text of a model by the frontend.
+    "io": ["base", "ir", "frontend", "shard", "cluster", "plan"],
     # The planner and the runtime never include each other: they meet in the Plan and the RankProgram.
     "runtime": ["base", "ir", "shard", "lower", "device", "comm", "kernels", "io"],
     "report": ["base", "ir", "shard", "cluster", "cost", "memory", "plan", "lower", "sim"],
