@@ -19,8 +19,10 @@ bool needs_plain_blocks(FactorKind kind) {
 
 FactorMapBuilder::FactorMapBuilder(const ir::Program& program, const ir::Function& function, const ir::Op& op)
     : program_(program), function_(function), op_(op) {
-  for (int i = 0; i < operand_count(); ++i) map_.operands.emplace_back(operand(i).dims.size());
-  for (int i = 0; i < result_count(); ++i) map_.results.emplace_back(result(i).dims.size());
+  for (int i = 0; i < operand_count(); ++i)
+    map_.operands.emplace_back(operand(i).dims.size());
+  for (int i = 0; i < result_count(); ++i)
+    map_.results.emplace_back(result(i).dims.size());
 }
 
 TensorFactors& FactorMapBuilder::tensor(const Place& place) {
@@ -39,9 +41,9 @@ void FactorMapBuilder::add(FactorKind kind, const std::vector<Place>& places, Pa
   }
   const auto same = [&](std::int64_t other) { return other == size; };
   if (std::all_of(sizes.begin(), sizes.end(), same) && size == 1) return;
-  RHINO_ASSERT(kind == FactorKind::Halo || kind == FactorKind::HaloReduction ||
-                   std::all_of(sizes.begin(), sizes.end(), same),
-               "a factor of {} has two sizes", ir::op_name(op_.kind));
+  RHINO_ASSERT(
+      kind == FactorKind::Halo || kind == FactorKind::HaloReduction || std::all_of(sizes.begin(), sizes.end(), same),
+      "a factor of {} has two sizes", ir::op_name(op_.kind));
   const int factor = static_cast<int>(map_.factors.size());
   map_.factors.push_back({size, kind, reduction});
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -56,31 +58,41 @@ FactorMap FactorMapBuilder::finish() {
   const auto complete = [&](TensorFactors& tensor, const ir::TensorType& type) {
     for (std::size_t d = 0; d < tensor.size(); ++d) {
       std::int64_t covered = 1;
-      for (const DimFactor& part : tensor[d]) covered *= part.size;
+      for (const DimFactor& part : tensor[d])
+        covered *= part.size;
       if (covered == type.dims[d]) continue;
-      RHINO_ASSERT(tensor[d].empty(), "the factors of dimension {} of {} do not make its size", d, ir::op_name(op_.kind));
+      RHINO_ASSERT(tensor[d].empty(), "the factors of dimension {} of {} do not make its size", d,
+                   ir::op_name(op_.kind));
       tensor[d].push_back({static_cast<int>(map_.factors.size()), type.dims[d]});
       map_.factors.push_back({type.dims[d], FactorKind::NoSplit, PartialKind::Sum});
     }
   };
-  for (int i = 0; i < operand_count(); ++i) complete(map_.operands[static_cast<std::size_t>(i)], operand(i));
-  for (int i = 0; i < result_count(); ++i) complete(map_.results[static_cast<std::size_t>(i)], result(i));
+  for (int i = 0; i < operand_count(); ++i)
+    complete(map_.operands[static_cast<std::size_t>(i)], operand(i));
+  for (int i = 0; i < result_count(); ++i)
+    complete(map_.results[static_cast<std::size_t>(i)], result(i));
   return std::move(map_);
 }
 
 std::optional<PartialKind> partial_kind_of(ir::ReducerKind reducer, ir::DType dtype) {
   const bool boolean = dtype == ir::DType::I1;
   switch (reducer) {
-    case ir::ReducerKind::Add: return boolean ? PartialKind::Or : PartialKind::Sum;
-    case ir::ReducerKind::Maximum: return boolean ? PartialKind::Or : PartialKind::Max;
-    case ir::ReducerKind::Minimum: return boolean ? PartialKind::And : PartialKind::Min;
-    case ir::ReducerKind::And: return PartialKind::And;
-    case ir::ReducerKind::Or: return PartialKind::Or;
+    case ir::ReducerKind::Add:
+      return boolean ? PartialKind::Or : PartialKind::Sum;
+    case ir::ReducerKind::Maximum:
+      return boolean ? PartialKind::Or : PartialKind::Max;
+    case ir::ReducerKind::Minimum:
+      return boolean ? PartialKind::And : PartialKind::Min;
+    case ir::ReducerKind::And:
+      return PartialKind::And;
+    case ir::ReducerKind::Or:
+      return PartialKind::Or;
     case ir::ReducerKind::Multiply:
       if (boolean) return PartialKind::And;
       return std::nullopt;
     case ir::ReducerKind::Xor:
-    case ir::ReducerKind::Other: return std::nullopt;
+    case ir::ReducerKind::Other:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -89,7 +101,9 @@ FactorMap factor_map(const ir::Program& program, const ir::Function& function, c
   FactorMapBuilder builder(program, function, op);
   switch (op.kind) {
 #define RHINO_OP(Kind, spelling, Attrs, infer, factors, cost) \
-  case ir::OpKind::Kind: factors_##factors(builder); break;
+  case ir::OpKind::Kind:                                      \
+    factors_##factors(builder);                               \
+    break;
 #include <rhino/ir/op_list.def>
 #undef RHINO_OP
   }

@@ -17,13 +17,14 @@ enum class FactorKind : std::uint8_t {
   Reduction,      ///< absent from the results: each device holds a partial result over the axes
   Halo,           ///< parallel, but a device needs elements of its neighbours (windows, pads, slices, concatenations
                   ///< along it); operands and results are split in blocks of their own sizes
-  HaloReduction,  ///< absent from the results, which are partial sums: the window of a convolution that is as large as its
-                  ///< image (weight gradients) is split; input and kernel are split in blocks, the input with a halo
-  Masked,         ///< absent from the results: a device holds its own range of an indexed operand dimension; what indices
-                  ///< find elsewhere counts as the identity of `reduction`, results are partial
-  Owned,          ///< parallel in the results (and in the operands that have it, e.g. the input of a scatter); what the
-                  ///< other operands, which are whole along it, bring in is kept only where it falls into the own range
-  NoSplit         ///< must stay whole
+  HaloReduction,  ///< absent from the results, which are partial sums: the window of a convolution that is as large as
+                  ///< its image (weight gradients) is split; input and kernel are split in blocks, the input with a
+                  ///< halo
+  Masked,  ///< absent from the results: a device holds its own range of an indexed operand dimension; what indices
+           ///< find elsewhere counts as the identity of `reduction`, results are partial
+  Owned,   ///< parallel in the results (and in the operands that have it, e.g. the input of a scatter); what the
+           ///< other operands, which are whole along it, bring in is kept only where it falls into the own range
+  NoSplit  ///< must stay whole
 };
 
 struct Factor {
@@ -46,10 +47,10 @@ struct DimFactor {
   bool operator==(const DimFactor&) const = default;
 };
 
-/// Factors of every dimension of one tensor: [dimension][most significant first]; their sizes multiply to the dimension.
-/// Dimensions of size 1 have none (except for a Halo factor of which this tensor has one element). A Halo, Masked or Owned
-/// factor may be followed by Parallel ones in its dimension: a slice [0:4] of 12 moves whole groups of 4, so 12 is
-/// {3 Masked, 4 Parallel}, and a fused [q|k|v] that is split by heads is sliced without moving a byte.
+/// Factors of every dimension of one tensor: [dimension][most significant first]; their sizes multiply to the
+/// dimension. Dimensions of size 1 have none (except for a Halo factor of which this tensor has one element). A Halo,
+/// Masked or Owned factor may be followed by Parallel ones in its dimension: a slice [0:4] of 12 moves whole groups of
+/// 4, so 12 is {3 Masked, 4 Parallel}, and a fused [q|k|v] that is split by heads is sliced without moving a byte.
 using TensorFactors = std::vector<std::vector<DimFactor>>;
 
 /// The one description of an op that propagation, partitioning, cost and strategies all use (design.md section 3).
@@ -60,15 +61,16 @@ struct FactorMap {
   bool operator==(const FactorMap&) const = default;
 };
 
-/// The factor map of an op. Total: every op kind has one (op_list.def names it). Ops with control flow (call, case, while),
-/// collectives and custom calls have only NoSplit factors: the layouts of control flow are decided by FunctionSharding,
-/// not by a Strategy.
+/// The factor map of an op. Total: every op kind has one (op_list.def names it). Ops with control flow (call, case,
+/// while), collectives and custom calls have only NoSplit factors: the layouts of control flow are decided by
+/// FunctionSharding, not by a Strategy.
 FactorMap factor_map(const ir::Program& program, const ir::Function& function, const ir::Op& op);
 
-/// Whether the results of `op` are partial (same kind and axes) when exactly the operands marked in `partial_operands` are
-/// partial in that kind and the others are whole and equal over those axes. This is what lets a partial sum be carried
-/// past its producer: add of two partials, multiplication of a partial by a whole, transpose, slices .. Whole operands that
-/// are constants of the identity of `kind` count as partial, and for the idempotent kinds (all but Sum) every whole one.
+/// Whether the results of `op` are partial (same kind and axes) when exactly the operands marked in `partial_operands`
+/// are partial in that kind and the others are whole and equal over those axes. This is what lets a partial sum be
+/// carried past its producer: add of two partials, multiplication of a partial by a whole, transpose, slices .. Whole
+/// operands that are constants of the identity of `kind` count as partial, and for the idempotent kinds (all but Sum)
+/// every whole one.
 bool carries_partial(const ir::Program& program, const ir::Function& function, const ir::Op& op, PartialKind kind,
                      const std::vector<bool>& partial_operands);
 
@@ -87,16 +89,16 @@ struct Strategy {
 /// Everything whole on every device.
 Strategy replicated_strategy(const FactorMap& map);
 
-/// Throws InputError if the strategy does not fit the map: sizes, NoSplit factor split, axis used twice, a factor unevenly
-/// split that is not the first of its dimension everywhere, partial results of two kinds.
+/// Throws InputError if the strategy does not fit the map: sizes, NoSplit factor split, axis used twice, a factor
+/// unevenly split that is not the first of its dimension everywhere, partial results of two kinds.
 void check_strategy(const FactorMap& map, const Strategy& strategy, const MeshShape& mesh, const std::string& what);
 
 /// Layout in which the op wants an operand, and in which it leaves a result.
 Layout operand_layout(const FactorMap& map, const Strategy& strategy, int operand, const MeshShape& mesh);
 Layout result_layout(const FactorMap& map, const Strategy& strategy, int result, const MeshShape& mesh);
 
-/// The splits of the op's factors that a layout of one of its operands (or results) implies; factors that the tensor does
-/// not have stay whole. nullopt where the layout cuts across factors or splits one that must stay whole.
+/// The splits of the op's factors that a layout of one of its operands (or results) implies; factors that the tensor
+/// does not have stay whole. nullopt where the layout cuts across factors or splits one that must stay whole.
 std::optional<std::vector<DimLayout>> factors_from_layout(const FactorMap& map, const TensorFactors& tensor,
                                                           const Layout& layout, const MeshShape& mesh);
 

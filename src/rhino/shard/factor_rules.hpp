@@ -18,8 +18,8 @@ struct Place {
 inline Place operand_at(int tensor, int dim, std::int64_t size = -1) { return {false, tensor, dim, size}; }
 inline Place result_at(int tensor, int dim, std::int64_t size = -1) { return {true, tensor, dim, size}; }
 
-/// Collects the factors of one op. Factors of one dimension are added most significant first; what a rule does not mention
-/// becomes NoSplit.
+/// Collects the factors of one op. Factors of one dimension are added most significant first; what a rule does not
+/// mention becomes NoSplit.
 class FactorMapBuilder {
  public:
   FactorMapBuilder(const ir::Program& program, const ir::Function& function, const ir::Op& op);

@@ -22,7 +22,8 @@ void factors_elementwise_scalars(FactorMapBuilder& map) { factors_elementwise(ma
 /// Between element types of different width the last dimension of the narrower tensor must stay whole.
 void factors_bitcast_convert(FactorMapBuilder& map) {
   const int common = std::min(map.operand(0).rank(), map.result(0).rank());
-  for (int d = 0; d < common; ++d) map.parallel({result_at(0, d), operand_at(0, d)});
+  for (int d = 0; d < common; ++d)
+    map.parallel({result_at(0, d), operand_at(0, d)});
 }
 
 void factors_broadcast_in_dim(FactorMapBuilder& map) {
@@ -53,19 +54,22 @@ void factors_reverse(FactorMapBuilder& map) {
 }
 
 void factors_constant(FactorMapBuilder& map) {
-  for (int d = 0; d < map.result(0).rank(); ++d) map.parallel({result_at(0, d)});
+  for (int d = 0; d < map.result(0).rank(); ++d)
+    map.parallel({result_at(0, d)});
 }
 
 void factors_iota(FactorMapBuilder& map) { factors_constant(map); }
 
 /// Every device draws its own part of one stream; the state stays whole.
 void factors_rng_bit_generator(FactorMapBuilder& map) {
-  for (int d = 0; d < map.result(1).rank(); ++d) map.parallel({result_at(1, d)});
+  for (int d = 0; d < map.result(1).rank(); ++d)
+    map.parallel({result_at(1, d)});
 }
 
 void factors_optimization_barrier(FactorMapBuilder& map) {
   for (int i = 0; i < map.result_count(); ++i)
-    for (int d = 0; d < map.result(i).rank(); ++d) map.parallel({result_at(i, d), operand_at(i, d)});
+    for (int d = 0; d < map.result(i).rank(); ++d)
+      map.parallel({result_at(i, d), operand_at(i, d)});
 }
 
 void factors_sort(FactorMapBuilder& map) {
@@ -73,8 +77,10 @@ void factors_sort(FactorMapBuilder& map) {
   for (int d = 0; d < map.result(0).rank(); ++d) {
     if (d == sorted) continue;
     std::vector<Place> places;
-    for (int i = 0; i < map.result_count(); ++i) places.push_back(result_at(i, d));
-    for (int i = 0; i < map.operand_count(); ++i) places.push_back(operand_at(i, d));
+    for (int i = 0; i < map.result_count(); ++i)
+      places.push_back(result_at(i, d));
+    for (int i = 0; i < map.operand_count(); ++i)
+      places.push_back(operand_at(i, d));
     map.parallel(places);
   }
 }

@@ -68,7 +68,8 @@ void factors_convolution(FactorMapBuilder& map) {
   const auto& attrs = map.op().as<ir::ConvolutionAttrs>();
   const PartialKind sum = partial_kind_of(ir::ReducerKind::Add, map.result(0).dtype).value();
   const Place input_batch = operand_at(0, attrs.input_batch), input_feature = operand_at(0, attrs.input_feature);
-  const Place kernel_in = operand_at(1, attrs.kernel_input_feature), kernel_out = operand_at(1, attrs.kernel_output_feature);
+  const Place kernel_in = operand_at(1, attrs.kernel_input_feature),
+              kernel_out = operand_at(1, attrs.kernel_output_feature);
   const Place output_batch = result_at(0, attrs.output_batch), output_feature = result_at(0, attrs.output_feature);
   const auto part = [](Place place, std::int64_t size) {
     place.size = size;
@@ -85,25 +86,28 @@ void factors_convolution(FactorMapBuilder& map) {
   map.parallel({output_batch, part(input_batch, batch)});
   map.parallel({part(output_feature, features_out), part(kernel_out, features_out)});
   map.add(FactorKind::Reduction, {part(input_feature, features_in), kernel_in}, sum);
-  for (std::size_t s = 0; s < attrs.window.size(); ++s) add_spatial(map, attrs, s, sum);
+  for (std::size_t s = 0; s < attrs.window.size(); ++s)
+    add_spatial(map, attrs, s, sum);
 }
 
 void factors_reduce(FactorMapBuilder& map) {
   const auto& reduced = map.op().as<ir::ReduceAttrs>().dimensions;
   const int n = map.result_count();
-  const auto kind = n == 1 ? partial_kind_of(ir::classify_reducer(map.program().function(map.op().regions[0])),
-                                             map.operand(0).dtype)
-                           : std::nullopt;
+  const auto kind =
+      n == 1 ? partial_kind_of(ir::classify_reducer(map.program().function(map.op().regions[0])), map.operand(0).dtype)
+             : std::nullopt;
   int r = 0;
   for (int d = 0; d < map.operand(0).rank(); ++d) {
     if (std::find(reduced.begin(), reduced.end(), d) == reduced.end()) {
       std::vector<Place> places;
-      for (int i = 0; i < n; ++i) places.insert(places.end(), {result_at(i, r), operand_at(i, d)});
+      for (int i = 0; i < n; ++i)
+        places.insert(places.end(), {result_at(i, r), operand_at(i, d)});
       map.parallel(places);
       ++r;
     } else {
       std::vector<Place> places;
-      for (int i = 0; i < n; ++i) places.push_back(operand_at(i, d));
+      for (int i = 0; i < n; ++i)
+        places.push_back(operand_at(i, d));
       map.add(kind ? FactorKind::Reduction : FactorKind::NoSplit, places, kind.value_or(PartialKind::Sum));
     }
   }
@@ -131,7 +135,8 @@ void factors_reduce_window(FactorMapBuilder& map) {
       map.parallel(both(operands));
     } else if (out > 1 && is_chunked(window, in, out)) {
       map.parallel(both(chunks));
-      for (Place& place : operands) place.size = window.stride;
+      for (Place& place : operands)
+        place.size = window.stride;
       map.add(FactorKind::NoSplit, operands);
     } else if (in > 1 && out > 1 && extent < (in - 1) * window.base_dilation + 1) {
       map.add(FactorKind::Halo, both(operands));

@@ -25,8 +25,10 @@ std::vector<int> others(int rank, std::initializer_list<const std::vector<int>*>
 
 void factors_dynamic_slice(FactorMapBuilder& map) {
   for (int d = 0; d < map.result(0).rank(); ++d) {
-    if (map.operand_dim(0, d) == map.result_dim(0, d)) map.parallel({result_at(0, d), operand_at(0, d)});
-    else map.masked(operand_at(0, d));
+    if (map.operand_dim(0, d) == map.result_dim(0, d))
+      map.parallel({result_at(0, d), operand_at(0, d)});
+    else
+      map.masked(operand_at(0, d));
   }
 }
 
@@ -68,8 +70,8 @@ void factors_gather(FactorMapBuilder& map) {
 }
 
 /// Operands: inputs, indices, updates. Windows that span a whole dimension pass it through; along a dimension in which
-/// single elements are addressed, each device keeps what falls into its range; updates may be spread over devices, which
-/// then hold partial results.
+/// single elements are addressed, each device keeps what falls into its range; updates may be spread over devices,
+/// which then hold partial results.
 void factors_scatter(FactorMapBuilder& map) {
   const auto& attrs = map.op().as<ir::ScatterAttrs>();
   const int n = map.result_count();
@@ -84,9 +86,9 @@ void factors_scatter(FactorMapBuilder& map) {
     if (index_dim >= 0) places.push_back(operand_at(indices, index_dim));
     return places;
   };
-  const auto reduction = n == 1 ? partial_kind_of(ir::classify_reducer(map.program().function(map.op().regions[0])),
-                                                  map.operand(0).dtype)
-                                : std::nullopt;
+  const auto reduction =
+      n == 1 ? partial_kind_of(ir::classify_reducer(map.program().function(map.op().regions[0])), map.operand(0).dtype)
+             : std::nullopt;
   const std::vector<int> index_vector{attrs.index_vector_dim};
   const std::vector<int> index_batch = others(map.operand(indices).rank(), {&index_vector});
   const std::vector<int> update_batch = others(map.operand(first_update).rank(), {&attrs.update_window_dims});

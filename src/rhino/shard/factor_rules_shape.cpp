@@ -10,13 +10,11 @@ namespace rhino::shard {
 
 namespace {
 
-/// Up to this many groups, a dimension that moves in groups of equal size is two factors: the groups and what is in them.
-/// Above, it is one Halo factor, since a plain block split then seldom consists of whole groups.
+/// Up to this many groups, a dimension that moves in groups of equal size is two factors: the groups and what is in
+/// them. Above, it is one Halo factor, since a plain block split then seldom consists of whole groups.
 constexpr std::int64_t max_groups = 8;
 
-std::int64_t group_of(std::int64_t gcd, std::int64_t larger) {
-  return gcd > 1 && larger / gcd <= max_groups ? gcd : 1;
-}
+std::int64_t group_of(std::int64_t gcd, std::int64_t larger) { return gcd > 1 && larger / gcd <= max_groups ? gcd : 1; }
 
 /// The dimensions of one side of a reshape that are not used up yet, most significant first.
 struct Side {
@@ -31,7 +29,8 @@ struct Side {
 void take_common(Side& a, Side& b, bool from_front, std::vector<std::int64_t>& factors) {
   const auto at_end = [&](Side& side) -> std::size_t {
     std::size_t i = from_front ? 0 : side.rest.size() - 1;
-    while (i < side.rest.size() && side.rest[i] == 1) i += from_front ? 1 : static_cast<std::size_t>(-1);
+    while (i < side.rest.size() && side.rest[i] == 1)
+      i += from_front ? 1 : static_cast<std::size_t>(-1);
     return i;
   };
   while (true) {
@@ -68,8 +67,10 @@ void factors_reshape(FactorMapBuilder& map) {
       side.rest.push_back(dims[at++]);
     };
     do {
-      if (i < from.size() && (product_a <= product_b || k == to.size())) take(a, from, i, product_a);
-      else take(b, to, k, product_b);
+      if (i < from.size() && (product_a <= product_b || k == to.size()))
+        take(a, from, i, product_a);
+      else
+        take(b, to, k, product_b);
     } while (product_a != product_b);
     for (Side* side : {&a, &b}) {
       side->major.resize(side->dims.size());
@@ -104,7 +105,8 @@ void factors_reshape(FactorMapBuilder& map) {
         if (item.number >= 0) places[static_cast<std::size_t>(item.number)].push_back(item.place);
     auto b_at = items_b.begin();
     const auto add_rest_of_b = [&] {
-      for (; b_at != items_b.end() && b_at->number < 0; ++b_at) map.add(FactorKind::NoSplit, {b_at->place});
+      for (; b_at != items_b.end() && b_at->number < 0; ++b_at)
+        map.add(FactorKind::NoSplit, {b_at->place});
     };
     for (const Item& item : items_a) {
       if (item.number < 0) {
@@ -124,12 +126,14 @@ void factors_concatenate(FactorMapBuilder& map) {
   for (int d = 0; d < map.result(0).rank(); ++d) {
     if (d == along) continue;
     std::vector<Place> places{result_at(0, d)};
-    for (int i = 0; i < map.operand_count(); ++i) places.push_back(operand_at(i, d));
+    for (int i = 0; i < map.operand_count(); ++i)
+      places.push_back(operand_at(i, d));
     map.parallel(places);
   }
   const std::int64_t total = map.result_dim(0, along);
   std::int64_t gcd = total;
-  for (int i = 0; i < map.operand_count(); ++i) gcd = std::gcd(gcd, map.operand_dim(i, along));
+  for (int i = 0; i < map.operand_count(); ++i)
+    gcd = std::gcd(gcd, map.operand_dim(i, along));
   const std::int64_t group = group_of(gcd, total);
   std::vector<Place> groups{result_at(0, along, total / group)}, within{result_at(0, along, group)};
   bool stacked = true;  // each operand is one group: then each device picks what it needs of whole operands
@@ -140,8 +144,10 @@ void factors_concatenate(FactorMapBuilder& map) {
     within.push_back(operand_at(i, along, group));
     stacked = stacked && size == group;
   }
-  if (stacked) map.add(FactorKind::Owned, {groups[0]});
-  else map.add(FactorKind::Halo, groups);
+  if (stacked)
+    map.add(FactorKind::Owned, {groups[0]});
+  else
+    map.add(FactorKind::Halo, groups);
   map.parallel(within);
 }
 
@@ -160,8 +166,10 @@ void factors_slice(FactorMapBuilder& map) {
       map.add(FactorKind::NoSplit, {operand_at(0, d, stride)});
     } else {
       const std::int64_t group = stride == 1 ? group_of(std::gcd(std::gcd(in, start), out), in) : 1;
-      if (out == group) map.masked(operand_at(0, d, in / group));
-      else map.add(FactorKind::Halo, {result_at(0, d, out / group), operand_at(0, d, in / group)});
+      if (out == group)
+        map.masked(operand_at(0, d, in / group));
+      else
+        map.add(FactorKind::Halo, {result_at(0, d, out / group), operand_at(0, d, in / group)});
       map.parallel({result_at(0, d, group), operand_at(0, d, group)});
     }
   }
@@ -178,15 +186,19 @@ void factors_pad(FactorMapBuilder& map) {
       map.parallel({result_at(0, d), operand_at(0, d)});
     } else if (in == 0 || out == 0) {
       continue;
-    } else if (stride > 1 && in > 1 && out == in * stride && low >= 0 && low < stride) {  // one of every `stride` elements
+    } else if (stride > 1 && in > 1 && out == in * stride && low >= 0 &&
+               low < stride) {  // one of every `stride` elements
       map.parallel({result_at(0, d, in), operand_at(0, d)});
       map.add(FactorKind::NoSplit, {result_at(0, d, stride)});
     } else {
       const std::int64_t gcd = std::gcd(std::gcd(in, out), std::gcd(std::abs(low), std::abs(high)));
       const std::int64_t group = stride == 1 ? group_of(gcd, std::max(in, out)) : 1;
-      if (in == group) map.add(FactorKind::Owned, {result_at(0, d, out / group)});
-      else if (out == group) map.add(FactorKind::NoSplit, {operand_at(0, d, in / group)});
-      else map.add(FactorKind::Halo, {result_at(0, d, out / group), operand_at(0, d, in / group)});
+      if (in == group)
+        map.add(FactorKind::Owned, {result_at(0, d, out / group)});
+      else if (out == group)
+        map.add(FactorKind::NoSplit, {operand_at(0, d, in / group)});
+      else
+        map.add(FactorKind::Halo, {result_at(0, d, out / group), operand_at(0, d, in / group)});
       map.parallel({result_at(0, d, group), operand_at(0, d, group)});
     }
   }

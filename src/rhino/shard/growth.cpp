@@ -12,7 +12,8 @@ namespace {
 
 std::vector<AxisId> axes_of(const DimLayout& dim) {
   std::vector<AxisId> axes;
-  for (const SubDim& sub : dim.subs) axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
+  for (const SubDim& sub : dim.subs)
+    axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
   return axes;
 }
 
@@ -32,9 +33,12 @@ bool always_first(const FactorMap& map, int factor) {
 
 bool may_follow(FactorKind kind, GrowthSource source) {
   switch (source) {
-    case GrowthSource::Operand: return kind != FactorKind::NoSplit;
-    case GrowthSource::Result: return kind == FactorKind::Parallel || kind == FactorKind::Owned;
-    case GrowthSource::Seed: return kind == FactorKind::Parallel || kind == FactorKind::Owned || kind == FactorKind::Halo;
+    case GrowthSource::Operand:
+      return kind != FactorKind::NoSplit;
+    case GrowthSource::Result:
+      return kind == FactorKind::Parallel || kind == FactorKind::Owned;
+    case GrowthSource::Seed:
+      return kind == FactorKind::Parallel || kind == FactorKind::Owned || kind == FactorKind::Halo;
   }
   return false;
 }
@@ -73,7 +77,8 @@ std::optional<std::vector<std::pair<int, DimLayout>>> factor_splits(const Factor
   if (parts.empty()) return std::nullopt;
   if (parts.size() > 1) {
     std::vector<std::int64_t> sizes;
-    for (const DimFactor& part : parts) sizes.push_back(part.size);
+    for (const DimFactor& part : parts)
+      sizes.push_back(part.size);
     if (!refine(cut, sizes, mesh)) return std::nullopt;
   }
   std::size_t next = 0;
@@ -106,7 +111,8 @@ std::optional<std::vector<DimLayout>> factors_from_layout(const FactorMap& map, 
   for (std::size_t d = 0; d < tensor.size(); ++d) {
     auto splits = factor_splits(map, tensor[d], layout.dims[d], mesh);
     if (!splits) return std::nullopt;
-    for (auto& [factor, split] : *splits) factors[static_cast<std::size_t>(factor)] = std::move(split);
+    for (auto& [factor, split] : *splits)
+      factors[static_cast<std::size_t>(factor)] = std::move(split);
   }
   return factors;
 }
@@ -131,7 +137,8 @@ bool extends(const Layout& more, const Layout& less, const MeshShape& mesh) {
   return true;
 }
 
-const DimLayout& common_split(const DimLayout& a, const DimLayout& b, const DimLayout& otherwise, const MeshShape& mesh) {
+const DimLayout& common_split(const DimLayout& a, const DimLayout& b, const DimLayout& otherwise,
+                              const MeshShape& mesh) {
   if (extends(a, b, mesh)) return b;
   if (extends(b, a, mesh)) return a;
   return otherwise;
@@ -149,9 +156,8 @@ bool grow_strategy(const FactorMap& map, Strategy& strategy, const TensorFactors
       DimLayout& now = strategy.factors[static_cast<std::size_t>(number)];
       if (now == split || !may_follow(factor.kind, source) || !extends(split, now, mesh)) continue;
       const std::vector<AxisId> used = axes_of(strategy), own = axes_of(now), wanted = axes_of(split);
-      const bool taken = std::any_of(wanted.begin(), wanted.end(), [&](AxisId axis) {
-        return contains(used, axis) && !contains(own, axis);
-      });
+      const bool taken = std::any_of(wanted.begin(), wanted.end(),
+                                     [&](AxisId axis) { return contains(used, axis) && !contains(own, axis); });
       if (taken || !one_partial_kind(map, strategy, factor)) continue;
       if (is_uneven(split, mesh) && !always_first(map, number)) continue;
       if (!fills_devices(map, number, split, mesh)) continue;
@@ -165,7 +171,8 @@ bool grow_strategy(const FactorMap& map, Strategy& strategy, const TensorFactors
 std::vector<AxisId> axes_of(const Strategy& strategy) {
   std::vector<AxisId> axes;
   for (const DimLayout& factor : strategy.factors)
-    for (const SubDim& sub : factor.subs) axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
+    for (const SubDim& sub : factor.subs)
+      axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
   return axes;
 }
 

@@ -22,24 +22,28 @@ MeshShape::MeshShape(std::vector<MeshAxis> axes) : axes_(std::move(axes)) {
 
 std::int64_t MeshShape::devices() const {
   std::int64_t n = 1;
-  for (const MeshAxis& axis : axes_) n = checked_multiply(n, axis.size);
+  for (const MeshAxis& axis : axes_)
+    n = checked_multiply(n, axis.size);
   return n;
 }
 
 std::int64_t MeshShape::group_size(const std::vector<AxisId>& axes) const {
   std::int64_t n = 1;
-  for (AxisId axis : axes) n *= size(axis);
+  for (AxisId axis : axes)
+    n *= size(axis);
   return n;
 }
 
 std::int64_t MeshShape::coordinate(std::int64_t device, AxisId axis) const {
-  for (int a = rank() - 1; a > axis; --a) device /= size(a);
+  for (int a = rank() - 1; a > axis; --a)
+    device /= size(a);
   return device % size(axis);
 }
 
 std::int64_t MeshShape::group_index(std::int64_t device, const std::vector<AxisId>& axes) const {
   std::int64_t index = 0;
-  for (AxisId axis : axes) index = index * size(axis) + coordinate(device, axis);
+  for (AxisId axis : axes)
+    index = index * size(axis) + coordinate(device, axis);
   return index;
 }
 
@@ -51,8 +55,8 @@ std::vector<std::vector<std::int64_t>> MeshShape::groups(const std::vector<AxisI
   const auto members = static_cast<std::size_t>(group_size(axes));
   std::vector<std::vector<std::int64_t>> result(count, std::vector<std::int64_t>(members));
   for (std::int64_t device = 0; device < devices(); ++device)
-    result[static_cast<std::size_t>(group_index(device, others))]
-          [static_cast<std::size_t>(group_index(device, axes))] = device;
+    result[static_cast<std::size_t>(group_index(device, others))][static_cast<std::size_t>(group_index(device, axes))] =
+        device;
   return result;
 }
 
@@ -64,7 +68,8 @@ AxisId MeshShape::find(std::string_view name) const {
 
 std::int64_t DimLayout::size() const {
   std::int64_t n = 1;
-  for (const SubDim& sub : subs) n *= sub.size;
+  for (const SubDim& sub : subs)
+    n *= sub.size;
   return n;
 }
 
@@ -180,12 +185,14 @@ DimLayout canonical(DimLayout dim, const MeshShape& mesh) {
     result.subs.push_back({prefix.size / tail, prefix.axes});
     if (tail > 1) result.subs.push_back({tail, {}});
   }
-  for (const SubDim& sub : subs) append_even(result.subs, sub, mesh);
+  for (const SubDim& sub : subs)
+    append_even(result.subs, sub, mesh);
   return result;
 }
 
 Layout canonical(Layout layout, const MeshShape& mesh) {
-  for (DimLayout& dim : layout.dims) dim = canonical(std::move(dim), mesh);
+  for (DimLayout& dim : layout.dims)
+    dim = canonical(std::move(dim), mesh);
   layout.partial_axes = real_axes(layout.partial_axes, mesh);
   std::sort(layout.partial_axes.begin(), layout.partial_axes.end());
   if (layout.partial_axes.empty()) layout.partial_kind = PartialKind::Sum;
@@ -208,11 +215,12 @@ void check_layout(const Layout& layout, const ir::Dims& dims, const MeshShape& m
     for (const SubDim& sub : layout.dims[d].subs) {
       RHINO_CHECK(sub.size >= 0, "{}: dimension {} has a sub-dimension of size {}", what, d, sub.size);
       size = checked_multiply(size, sub.size);
-      for (AxisId axis : sub.axes) use_axis(axis);
+      for (AxisId axis : sub.axes)
+        use_axis(axis);
       const std::int64_t n = mesh.group_size(sub.axes);
       RHINO_CHECK(first || sub.size % n == 0,
-                  "{}: an inner sub-dimension of size {} in dimension {} cannot be split over {} devices", what, sub.size,
-                  d, n);
+                  "{}: an inner sub-dimension of size {} in dimension {} cannot be split over {} devices", what,
+                  sub.size, d, n);
       if (sub.size != 1 || n > 1) first = false;
     }
     RHINO_CHECK(size == dims[d], "{}: the sub-dimensions of dimension {} make {}, the tensor has {}", what, d, size,
@@ -227,13 +235,15 @@ void check_layout(const Layout& layout, const ir::Dims& dims, const MeshShape& m
 
 std::int64_t local_size(const DimLayout& dim, const MeshShape& mesh) {
   std::int64_t size = 1;
-  for (const SubDim& sub : dim.subs) size *= ceil_div(sub.size, mesh.group_size(sub.axes));
+  for (const SubDim& sub : dim.subs)
+    size *= ceil_div(sub.size, mesh.group_size(sub.axes));
   return size;
 }
 
 ir::Dims local_dims(const Layout& layout, const MeshShape& mesh) {
   ir::Dims dims;
-  for (const DimLayout& dim : layout.dims) dims.push_back(local_size(dim, mesh));
+  for (const DimLayout& dim : layout.dims)
+    dims.push_back(local_size(dim, mesh));
   return dims;
 }
 
@@ -267,11 +277,13 @@ namespace {
 bool cut_even(std::vector<SubDim>& subs, const std::vector<std::int64_t>& cuts, const MeshShape& mesh) {
   std::vector<SubDim> result;
   std::int64_t weight = 1;
-  for (const SubDim& sub : subs) weight *= sub.size;
+  for (const SubDim& sub : subs)
+    weight *= sub.size;
   auto cut = cuts.begin();
   for (SubDim sub : subs) {
     const std::int64_t below = weight / sub.size;
-    while (cut != cuts.end() && *cut >= weight) ++cut;
+    while (cut != cuts.end() && *cut >= weight)
+      ++cut;
     for (; cut != cuts.end() && *cut > below; ++cut) {
       if (*cut % below != 0) return false;
       const std::int64_t low = *cut / below;  // size of the part below the cut
@@ -284,7 +296,8 @@ bool cut_even(std::vector<SubDim>& subs, const std::vector<std::int64_t>& cuts, 
       } else {
         std::int64_t n = block;
         auto first = sub.axes.end();
-        while (n < low && first != sub.axes.begin()) n *= mesh.size(*--first);
+        while (n < low && first != sub.axes.begin())
+          n *= mesh.size(*--first);
         if (n != low) return false;
         high.axes.assign(sub.axes.begin(), first);
         sub.axes.erase(sub.axes.begin(), first);
@@ -307,7 +320,8 @@ bool cut_prefix(const Prefix& prefix, const std::vector<std::int64_t>& cuts, con
   if (top > prefix.block) {  // between two axes
     std::int64_t n = prefix.block;
     auto first = prefix.axes.end();
-    while (n < top && first != prefix.axes.begin()) n *= mesh.size(*--first);
+    while (n < top && first != prefix.axes.begin())
+      n *= mesh.size(*--first);
     if (n != top || prefix.size % top != 0) return false;
     out.push_back({prefix.size / top, {prefix.axes.begin(), first}});
     rest.push_back({top, {first, prefix.axes.end()}});
@@ -327,7 +341,8 @@ bool cut_prefix(const Prefix& prefix, const std::vector<std::int64_t>& cuts, con
 bool refine(DimLayout& dim, const std::vector<std::int64_t>& sizes, const MeshShape& mesh) {
   const std::int64_t total = dim.size();
   std::int64_t product = 1;
-  for (std::int64_t size : sizes) product *= size;
+  for (std::int64_t size : sizes)
+    product *= size;
   RHINO_ASSERT(product == total, "refine: the sizes make {}, the dimension has {}", product, total);
   if (total == 0) return !dim.is_split();
   std::vector<std::int64_t> cuts;  // weights of the wanted digit boundaries, descending

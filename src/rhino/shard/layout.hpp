@@ -53,13 +53,12 @@ struct SubDim {
   bool operator==(const SubDim&) const = default;
 };
 
-/// How the indices of one dimension (or of one factor of an op) are spread: sub-dimensions, most significant first, whose
-/// sizes multiply to the size of the dimension. Sub-dimension s with axes of total size n is cut into blocks of
-/// ceil(size/n) consecutive digits. Only the first sub-dimension may be uneven (size not a multiple of n); then the last
-/// devices hold fewer (perhaps no) valid elements, local buffers have the full block size, and what lies beyond the valid
-/// part is padding with unspecified content.
-/// Examples for a dimension of 12 on axis x of size 2: {12:x} blocks of 6; {3:_},{4:x} strided: device 0 holds
-/// 0 1 4 5 8 9 (this splits a fused [q|k|v] by heads).
+/// How the indices of one dimension (or of one factor of an op) are spread: sub-dimensions, most significant first,
+/// whose sizes multiply to the size of the dimension. Sub-dimension s with axes of total size n is cut into blocks of
+/// ceil(size/n) consecutive digits. Only the first sub-dimension may be uneven (size not a multiple of n); then the
+/// last devices hold fewer (perhaps no) valid elements, local buffers have the full block size, and what lies beyond
+/// the valid part is padding with unspecified content. Examples for a dimension of 12 on axis x of size 2: {12:x}
+/// blocks of 6; {3:_},{4:x} strided: device 0 holds 0 1 4 5 8 9 (this splits a fused [q|k|v] by heads).
 struct DimLayout {
   std::vector<SubDim> subs;
 
@@ -74,7 +73,7 @@ enum class PartialKind : std::uint8_t { Sum, Max, Min, And, Or };
 /// An axis occurs at most once in a Layout, in a dimension or in `partial_axes`.
 struct Layout {
   std::vector<DimLayout> dims;
-  std::vector<AxisId> partial_axes;  ///< ascending; the true value is the combination over these axes
+  std::vector<AxisId> partial_axes;             ///< ascending; the true value is the combination over these axes
   PartialKind partial_kind = PartialKind::Sum;  ///< meaningful if partial_axes is not empty; Sum otherwise
 
   static Layout replicated(const ir::Dims& dims);
@@ -90,9 +89,9 @@ struct Layout {
 /// an inner sub-dimension not divisible.
 void check_layout(const Layout& layout, const ir::Dims& dims, const MeshShape& mesh, std::string_view what);
 
-/// Unique form: no unsplit sub-dimensions of size 1, no axes of size 1, neighbours merged where that means the same, axes
-/// that only ever hold padding sorted; a dimension of size 1 is empty. Two layouts
-/// place every element on the same devices at the same local position iff their canonical forms are equal.
+/// Unique form: no unsplit sub-dimensions of size 1, no axes of size 1, neighbours merged where that means the same,
+/// axes that only ever hold padding sorted; a dimension of size 1 is empty. Two layouts place every element on the same
+/// devices at the same local position iff their canonical forms are equal.
 Layout canonical(Layout layout, const MeshShape& mesh);
 DimLayout canonical(DimLayout dim, const MeshShape& mesh);
 
@@ -107,9 +106,9 @@ bool is_uneven(const Layout& layout, const MeshShape& mesh);
 /// Global index of element `local` of a dimension on `device`; -1 for padding.
 std::int64_t global_index(const DimLayout& dim, const MeshShape& mesh, std::int64_t device, std::int64_t local);
 
-/// Rewrites `dim` without changing its meaning so that a boundary between sub-dimensions lies at every boundary of `sizes`
-/// (a factorisation of the same total, most significant first); false, and `dim` unchanged, where no sub-dimensions with
-/// these boundaries place the elements so.
+/// Rewrites `dim` without changing its meaning so that a boundary between sub-dimensions lies at every boundary of
+/// `sizes` (a factorisation of the same total, most significant first); false, and `dim` unchanged, where no
+/// sub-dimensions with these boundaries place the elements so.
 bool refine(DimLayout& dim, const std::vector<std::int64_t>& sizes, const MeshShape& mesh);
 
 /// `[12:x, 3:_*4:y.z, 7:_, _] partial(+,w)`: per dimension its sub-dimensions joined by `*`, each `size:axes` with axes

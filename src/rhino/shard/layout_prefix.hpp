@@ -19,8 +19,8 @@ struct Prefix {
   std::int64_t smallest_tail(std::int64_t unit) const;
 };
 
-/// Takes the uneven prefix off the front of `subs`, whose first sub-dimension is uneven and which has no redundant parts;
-/// what is left starts with a split sub-dimension or is empty.
+/// Takes the uneven prefix off the front of `subs`, whose first sub-dimension is uneven and which has no redundant
+/// parts; what is left starts with a split sub-dimension or is empty.
 Prefix take_prefix(std::vector<SubDim>& subs, const MeshShape& mesh);
 
 bool is_uneven_sub(const SubDim& sub, const MeshShape& mesh);

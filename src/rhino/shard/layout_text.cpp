@@ -31,7 +31,8 @@ class LayoutReader {
     Layout layout;
     expect('[');
     if (!accept(']')) {
-      do layout.dims.push_back(read_dim());
+      do
+        layout.dims.push_back(read_dim());
       while (accept(','));
       expect(']');
     }
@@ -40,7 +41,8 @@ class LayoutReader {
       at_ += 7;
       expect('(');
       layout.partial_kind = read_kind();
-      while (accept(',')) layout.partial_axes.push_back(read_axis());
+      while (accept(','))
+        layout.partial_axes.push_back(read_axis());
       expect(')');
       if (layout.partial_axes.empty()) fail("a partial layout needs at least one axis");
     }
@@ -54,7 +56,8 @@ class LayoutReader {
     RHINO_FAIL(InputError, "layout '{}', position {}: {}", text_, at_, problem);
   }
   void skip_blanks() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (at_ < text_.size() && text_[at_] == ' ')
+      ++at_;
   }
   bool accept(char c) {
     skip_blanks();
@@ -68,7 +71,8 @@ class LayoutReader {
   std::string_view read_word(std::string_view stop) {
     skip_blanks();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && stop.find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && stop.find(text_[at_]) == std::string_view::npos)
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
   /// `_`, but not the beginning of an axis name.
@@ -102,7 +106,8 @@ class LayoutReader {
       at_ = static_cast<std::size_t>(next - text_.data());
       expect(':');
       if (!accept_unsplit()) {
-        do sub.axes.push_back(read_axis());
+        do
+          sub.axes.push_back(read_axis());
         while (accept('.'));
       }
       dim.subs.push_back(std::move(sub));
@@ -141,7 +146,8 @@ Layout parse_layout(std::string_view text, const MeshShape& mesh) {
   ir::Dims dims;
   for (const DimLayout& dim : layout.dims) {
     std::int64_t size = 1;
-    for (const SubDim& sub : dim.subs) size = checked_multiply(size, sub.size);
+    for (const SubDim& sub : dim.subs)
+      size = checked_multiply(size, sub.size);
     dims.push_back(size);
   }
   check_layout(layout, dims, mesh, text);

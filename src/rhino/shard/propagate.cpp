@@ -18,8 +18,10 @@ Sharding propagate(const ir::Program& program, const MeshShape& mesh, const std:
     check_layout(seed.layout, entry.type(seed.value).dims, mesh, "seed");
     RHINO_CHECK(!seed.layout.is_partial(), "a seed must not be partial");
     const ir::Value& value = entry.value(seed.value);
-    if (value.producer.valid()) propagation.seed(seed.value, canonical(seed.layout, mesh));
-    else propagation.set_param(value.result_index, canonical(seed.layout, mesh), true);
+    if (value.producer.valid())
+      propagation.seed(seed.value, canonical(seed.layout, mesh));
+    else
+      propagation.set_param(value.result_index, canonical(seed.layout, mesh), true);
   }
   for (const auto& [param, result] : options.tied) {
     RHINO_CHECK(param < entry.params.size() && result < entry.results.size() &&

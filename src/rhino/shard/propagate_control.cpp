@@ -20,7 +20,8 @@ int max_iterations(int depth) { return depth == 0 ? 6 : depth == 1 ? 3 : 2; }
 
 bool FunctionPropagation::evaluate_control(std::size_t o) {
   bool own_regions = depth_ < max_depth;
-  for (ir::FunctionId region : op(o).regions) own_regions &= context_.uses[region.index()] == 1;
+  for (ir::FunctionId region : op(o).regions)
+    own_regions &= context_.uses[region.index()] == 1;
   if (!own_regions) return false;  // decided and wanted whole from the start
   return op(o).kind == ir::OpKind::While ? evaluate_while(o) : evaluate_branches(o);
 }
@@ -48,7 +49,8 @@ bool FunctionPropagation::evaluate_while(std::size_t o) {
     merge_growth(carried[i], layouts_[op(o).operands[i].index()]);
     merge_growth(carried[i], common_want(op(o).results[i]));
   }
-  const bool nothing_split = std::none_of(carried.begin(), carried.end(), [](const Layout& l) { return !l.is_replicated(); });
+  const bool nothing_split =
+      std::none_of(carried.begin(), carried.end(), [](const Layout& l) { return !l.is_replicated(); });
   if (nothing_split) return false;
   const ir::FunctionId condition = op(o).regions[0], body = op(o).regions[1];
   const auto run_body = [&](bool pin_all) {
@@ -90,7 +92,8 @@ bool FunctionPropagation::evaluate_while(std::size_t o) {
   FunctionPropagation propagation = run_body(true);
   context_.decided[body.index()] = propagation.finish();
   FunctionPropagation test(context_, context_.program.function(condition), depth_ + 1);
-  for (std::size_t i = 0; i < n; ++i) test.set_param(i, carried[i], true);
+  for (std::size_t i = 0; i < n; ++i)
+    test.set_param(i, carried[i], true);
   test.run();
   context_.decided[condition.index()] = test.finish();
   std::vector<Layout> results = carried;
@@ -101,11 +104,13 @@ bool FunctionPropagation::evaluate_while(std::size_t o) {
 bool FunctionPropagation::evaluate_branches(std::size_t o) {
   const std::size_t first = op(o).kind == ir::OpKind::Case ? 1 : 0;  // operand 0 of `case` is the index
   std::vector<Layout> wants = ops_[o].wants;
-  for (std::size_t i = first; i < wants.size(); ++i) wants[i] = layouts_[op(o).operands[i].index()];
+  for (std::size_t i = first; i < wants.size(); ++i)
+    wants[i] = layouts_[op(o).operands[i].index()];
   std::vector<FunctionPropagation> branches;
   for (ir::FunctionId region : op(o).regions) {
     FunctionPropagation propagation(context_, context_.program.function(region), depth_ + 1);
-    for (std::size_t i = first; i < wants.size(); ++i) propagation.set_param(i - first, wants[i], true);
+    for (std::size_t i = first; i < wants.size(); ++i)
+      propagation.set_param(i - first, wants[i], true);
     for (std::size_t r = 0; r < op(o).results.size(); ++r) {
       Layout wanted = layouts_[op(o).results[r].index()];
       merge_growth(wanted, common_want(op(o).results[r]));

@@ -19,13 +19,16 @@ bool any_split(const Layout& layout) { return !layout.is_replicated(); }
 
 FunctionPropagation::FunctionPropagation(PropagationContext& context, const ir::Function& function, int depth)
     : context_(context), function_(function), mesh_(context.mesh), depth_(depth), uses_(ir::value_uses(function)) {
-  for (const ir::Value& value : function.values) layouts_.push_back(canonical(Layout::replicated(value.type.dims), mesh_));
+  for (const ir::Value& value : function.values)
+    layouts_.push_back(canonical(Layout::replicated(value.type.dims), mesh_));
   for (const ir::Op& op : function.ops) {
     OpState state;
     state.map = factor_map(context.program, function, op);
     state.strategy = replicated_strategy(state.map);
-    for (DimLayout& factor : state.strategy.factors) factor = canonical(std::move(factor), mesh_);
-    for (ir::ValueId operand : op.operands) state.wants.push_back(layouts_[operand.index()]);
+    for (DimLayout& factor : state.strategy.factors)
+      factor = canonical(std::move(factor), mesh_);
+    for (ir::ValueId operand : op.operands)
+      state.wants.push_back(layouts_[operand.index()]);
     ops_.push_back(std::move(state));
   }
   pinned_.assign(function.params.size(), false);
@@ -132,7 +135,8 @@ void FunctionPropagation::merge_growth(Layout& layout, const Layout& wanted) con
     grown.dims[d] = wanted.dims[d];
     std::vector<AxisId> axes;
     for (const DimLayout& dim : grown.dims)
-      for (const SubDim& sub : dim.subs) axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
+      for (const SubDim& sub : dim.subs)
+        axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
     std::sort(axes.begin(), axes.end());
     if (std::adjacent_find(axes.begin(), axes.end()) == axes.end()) layout = std::move(grown);
   }
@@ -169,14 +173,17 @@ Layout FunctionPropagation::common_want(ir::ValueId value) const {
 
 void FunctionPropagation::open_producer(ir::ValueId value) {
   const ir::Value& v = function_.value(value);
-  if (v.producer.valid()) ops_[v.producer.index()].backward_open = true;
-  else param_open_[v.result_index] = true;
+  if (v.producer.valid())
+    ops_[v.producer.index()].backward_open = true;
+  else
+    param_open_[v.result_index] = true;
 }
 
 void FunctionPropagation::set_layout(ir::ValueId value, Layout layout) {
   if (layouts_[value.index()] == layout) return;
   layouts_[value.index()] = std::move(layout);
-  for (const auto& [user, operand] : uses_[value.index()]) ops_[user.index()].forward_open = true;
+  for (const auto& [user, operand] : uses_[value.index()])
+    ops_[user.index()].forward_open = true;
 }
 
 void FunctionPropagation::set_wants(std::size_t o, std::vector<Layout> wants) {
@@ -203,12 +210,14 @@ void FunctionPropagation::refresh(std::size_t o) {
 
 FunctionSharding FunctionPropagation::finish() {
   FunctionSharding sharding;
-  for (std::size_t i = 0; i < function_.params.size(); ++i) sharding.params.push_back(param(i));
+  for (std::size_t i = 0; i < function_.params.size(); ++i)
+    sharding.params.push_back(param(i));
   for (std::size_t i = 0; i < function_.results.size(); ++i)
     sharding.results.push_back(tied_param_[i] >= 0 ? param(static_cast<std::size_t>(tied_param_[i])) : result(i));
   for (std::size_t o = 0; o < ops_.size(); ++o) {
     if (is_control(op(o).kind) && !ops_[o].settled)
-      for (ir::FunctionId region : op(o).regions) decide_whole(region);
+      for (ir::FunctionId region : op(o).regions)
+        decide_whole(region);
     sharding.ops.push_back(std::move(ops_[o].strategy));
   }
   return sharding;
@@ -242,7 +251,8 @@ void FunctionPropagation::carry_partials() {
     for (std::size_t i = 0; i < marks.size(); ++i) {
       const ir::ValueId value = op(o).operands[i];
       const Partial& candidate = partial[value.index()];
-      if (candidate.axes.empty() || uses_[value.index()].size() != 1 || !result_positions_[value.index()].empty()) continue;
+      if (candidate.axes.empty() || uses_[value.index()].size() != 1 || !result_positions_[value.index()].empty())
+        continue;
       if (carried != nullptr && (carried->axes != candidate.axes || carried->kind != candidate.kind)) continue;
       carried = &candidate;
       marks[i] = true;
@@ -251,11 +261,13 @@ void FunctionPropagation::carry_partials() {
     if (carried != nullptr) {
       const std::vector<AxisId> used = axes_of(state.strategy);
       bool possible = carries_partial(context_.program, function_, op(o), carried->kind, marks);
-      for (AxisId axis : carried->axes) possible &= std::find(used.begin(), used.end(), axis) == used.end();
+      for (AxisId axis : carried->axes)
+        possible &= std::find(used.begin(), used.end(), axis) == used.end();
       for (std::size_t f = 0; f < state.map.factors.size(); ++f)
         possible &= !makes_partial(state.map.factors[f].kind) || !state.strategy.factors[f].is_split() ||
                     state.map.factors[f].reduction == carried->kind;
-      for (ir::ValueId result : op(o).results) possible &= function_.type(result).elements() <= elements;
+      for (ir::ValueId result : op(o).results)
+        possible &= function_.type(result).elements() <= elements;
       if (possible) {
         state.strategy.carried_axes = carried->axes;
         state.strategy.carried_kind = carried->kind;

@@ -15,13 +15,13 @@ struct PropagationContext {
   const ir::Program& program;
   const MeshShape& mesh;
   bool carry_partials = false;
-  std::vector<int> uses;           ///< control_uses(program)
+  std::vector<int> uses;                   ///< control_uses(program)
   std::vector<FunctionSharding>& decided;  ///< outcome per function; bodies are written while their op is propagated
 };
 
-/// Propagation within one function. Layouts of values and strategies of ops start whole and only gain splits: forward, an
-/// op follows its operands (the larger first); backward, what costs nothing to split follows its users where they all
-/// agree. So it ends, near-linear in the number of ops.
+/// Propagation within one function. Layouts of values and strategies of ops start whole and only gain splits: forward,
+/// an op follows its operands (the larger first); backward, what costs nothing to split follows its users where they
+/// all agree. So it ends, near-linear in the number of ops.
 class FunctionPropagation {
  public:
   FunctionPropagation(PropagationContext& context, const ir::Function& function, int depth);
@@ -47,11 +47,11 @@ class FunctionPropagation {
   struct OpState {
     FactorMap map;
     Strategy strategy;
-    std::vector<Layout> wants;  ///< of the operands
-    bool forward_open = true;   ///< an operand changed
+    std::vector<Layout> wants;   ///< of the operands
+    bool forward_open = true;    ///< an operand changed
     bool backward_open = false;  ///< a user of a result changed
-    std::vector<bool> frozen;   ///< while: carried values that keep their layout
-    bool settled = false;       ///< control flow: decisions for its regions were written
+    std::vector<bool> frozen;    ///< while: carried values that keep their layout
+    bool settled = false;        ///< control flow: decisions for its regions were written
   };
 
   const ir::Op& op(std::size_t o) const { return function_.ops[o]; }
@@ -80,10 +80,10 @@ class FunctionPropagation {
   std::vector<OpState> ops_;
   std::vector<Layout> layouts_;  ///< per value, never partial
   std::vector<std::vector<std::pair<ir::OpId, std::uint32_t>>> uses_;
-  std::vector<bool> pinned_;             ///< per parameter
-  std::vector<bool> param_open_;         ///< per parameter: a user changed
+  std::vector<bool> pinned_;      ///< per parameter
+  std::vector<bool> param_open_;  ///< per parameter: a user changed
   std::vector<std::optional<Layout>> result_wants_;
-  std::vector<int> tied_param_;          ///< per result; -1
+  std::vector<int> tied_param_;                             ///< per result; -1
   std::vector<std::vector<std::size_t>> result_positions_;  ///< per value: results of the function that it is
 };
 

@@ -29,7 +29,8 @@ using ReshardCost = std::function<double(const ReshardStep& step, const ir::Tens
 ReshardCost bytes_moved_cost(const MeshShape& mesh);
 
 /// A cheapest sequence of steps from one layout to another by Dijkstra over layouts. Every pair of valid layouts is
-/// connected (gather everything, slice again). `from` may be partial, `to` may be partial only over axes on which `from` is.
+/// connected (gather everything, slice again). `from` may be partial, `to` may be partial only over axes on which
+/// `from` is.
 std::vector<ReshardStep> plan_reshard(const ir::TensorType& type, const Layout& from, const Layout& to,
                                       const MeshShape& mesh, const ReshardCost& cost);
 

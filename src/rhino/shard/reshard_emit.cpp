@@ -12,11 +12,16 @@ namespace {
 
 ir::ReducerKind reducer_of(PartialKind kind, ir::DType dtype) {
   switch (kind) {
-    case PartialKind::Sum: return ir::ReducerKind::Add;
-    case PartialKind::Max: return dtype == ir::DType::I1 ? ir::ReducerKind::Or : ir::ReducerKind::Maximum;
-    case PartialKind::Min: return dtype == ir::DType::I1 ? ir::ReducerKind::And : ir::ReducerKind::Minimum;
-    case PartialKind::And: return ir::ReducerKind::And;
-    case PartialKind::Or: return ir::ReducerKind::Or;
+    case PartialKind::Sum:
+      return ir::ReducerKind::Add;
+    case PartialKind::Max:
+      return dtype == ir::DType::I1 ? ir::ReducerKind::Or : ir::ReducerKind::Maximum;
+    case PartialKind::Min:
+      return dtype == ir::DType::I1 ? ir::ReducerKind::And : ir::ReducerKind::Minimum;
+    case PartialKind::And:
+      return ir::ReducerKind::And;
+    case PartialKind::Or:
+      return ir::ReducerKind::Or;
   }
   return ir::ReducerKind::Add;
 }
@@ -31,12 +36,24 @@ class Emitter {
 
   void emit(const ReshardStep& step, const Layout& before) {
     switch (step.kind) {
-      case ReshardKind::Slice: emit_slice(step); break;
-      case ReshardKind::AllGather: emit_all_gather(step, before); break;
-      case ReshardKind::AllReduce: emit_all_reduce(step, before); break;
-      case ReshardKind::ReduceScatter: emit_reduce_scatter(step, before); break;
-      case ReshardKind::AllToAll: emit_all_to_all(step, before); break;
-      case ReshardKind::Permute: emit_permute(step, before); break;
+      case ReshardKind::Slice:
+        emit_slice(step);
+        break;
+      case ReshardKind::AllGather:
+        emit_all_gather(step, before);
+        break;
+      case ReshardKind::AllReduce:
+        emit_all_reduce(step, before);
+        break;
+      case ReshardKind::ReduceScatter:
+        emit_reduce_scatter(step, before);
+        break;
+      case ReshardKind::AllToAll:
+        emit_all_to_all(step, before);
+        break;
+      case ReshardKind::Permute:
+        emit_permute(step, before);
+        break;
     }
     const ir::Dims expected = local_dims(step.after, mesh_);
     RHINO_ASSERT(builder_.type(value_).dims == expected, "a resharding step left {}, expected {}",
@@ -79,7 +96,8 @@ class Emitter {
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
       ir::ValueId coordinate = device_;
       std::int64_t below = 1;
-      for (AxisId a = *axis + 1; a < mesh_.rank(); ++a) below *= mesh_.size(a);
+      for (AxisId a = *axis + 1; a < mesh_.rank(); ++a)
+        below *= mesh_.size(a);
       if (below > 1) coordinate = builder_(ir::OpKind::Divide, coordinate, constant(below));
       if (below * mesh_.size(*axis) < mesh_.devices())
         coordinate = builder_(ir::OpKind::Remainder, coordinate, constant(mesh_.size(*axis)));
@@ -104,7 +122,8 @@ class Emitter {
     const auto& functions = builder_.program().functions;
     for (std::size_t f = 0; f < functions.size(); ++f) {
       const ir::Function& candidate = functions[f];
-      if (candidate.params.size() == 2 && candidate.ops.size() == 1 && candidate.type(candidate.params[0]) == ir::TensorType{dtype_, {}} &&
+      if (candidate.params.size() == 2 && candidate.ops.size() == 1 &&
+          candidate.type(candidate.params[0]) == ir::TensorType{dtype_, {}} &&
           ir::classify_reducer(candidate) == wanted)
         return ir::FunctionId(f);
     }
@@ -228,7 +247,8 @@ class Emitter {
     ir::ReplicaGroups pairs;
     for (std::int64_t target = 0; target < mesh_.devices(); ++target) {
       std::vector<std::int64_t> coordinates;
-      for (AxisId a = 0; a < mesh_.rank(); ++a) coordinates.push_back(mesh_.coordinate(target, a));
+      for (AxisId a = 0; a < mesh_.rank(); ++a)
+        coordinates.push_back(mesh_.coordinate(target, a));
       for (std::size_t r = 0; r < old_runs.size(); ++r) {
         std::int64_t index = mesh_.group_index(target, new_runs[r]);
         for (auto axis = old_runs[r].rbegin(); axis != old_runs[r].rend(); ++axis) {
@@ -237,7 +257,8 @@ class Emitter {
         }
       }
       std::int64_t source = 0;
-      for (AxisId a = 0; a < mesh_.rank(); ++a) source = source * mesh_.size(a) + coordinates[static_cast<std::size_t>(a)];
+      for (AxisId a = 0; a < mesh_.rank(); ++a)
+        source = source * mesh_.size(a) + coordinates[static_cast<std::size_t>(a)];
       pairs.push_back({source, target});
     }
     ir::CollectiveAttrs attrs;

@@ -115,8 +115,10 @@ std::optional<DimLayout> insert_axes(const DimLayout& dim, const std::vector<Axi
   }
   const SubDim& sub = target.subs[at->sub];
   std::int64_t weight = sub.size / mesh.group_size(sub.axes);
-  for (std::size_t i = at->first + axes.size(); i < sub.axes.size(); ++i) weight *= mesh.size(sub.axes[i]);
-  for (std::size_t s = at->sub + 1; s < target.subs.size(); ++s) weight *= target.subs[s].size;
+  for (std::size_t i = at->first + axes.size(); i < sub.axes.size(); ++i)
+    weight *= mesh.size(sub.axes[i]);
+  for (std::size_t s = at->sub + 1; s < target.subs.size(); ++s)
+    weight *= target.subs[s].size;
   DimLayout cut = dim;
   if (!refine(cut, {size / weight / n, n, weight}, mesh)) return std::nullopt;
   std::int64_t above = size;
@@ -135,7 +137,8 @@ std::int64_t local_above(const DimLayout& dim, const std::vector<AxisId>& axes, 
   const auto at = find_axes(dim, axes);
   RHINO_ASSERT(at.has_value());
   std::int64_t above = 1;
-  for (std::size_t s = 0; s < at->sub; ++s) above *= ceil_div(dim.subs[s].size, mesh.group_size(dim.subs[s].axes));
+  for (std::size_t s = 0; s < at->sub; ++s)
+    above *= ceil_div(dim.subs[s].size, mesh.group_size(dim.subs[s].axes));
   return above;
 }
 

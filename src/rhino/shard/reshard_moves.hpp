@@ -19,14 +19,15 @@ struct AxisPosition {
 /// Position of `axes` if they lie next to each other in this order.
 std::optional<AxisPosition> find_axes(const DimLayout& dim, const std::vector<AxisId>& axes);
 
-/// Every run of axes that can be taken off or put onto a dimension at once: single axes, and for each sub-dimension all of
-/// its axes and every tail of them.
+/// Every run of axes that can be taken off or put onto a dimension at once: single axes, and for each sub-dimension all
+/// of its axes and every tail of them.
 std::vector<std::vector<AxisId>> axis_runs(const DimLayout& dim);
 
 /// The dimension after gathering `axes`; nullopt where no layout describes the outcome.
 std::optional<DimLayout> remove_axes(const DimLayout& dim, const std::vector<AxisId>& axes, const MeshShape& mesh);
 
-/// The dimension after splitting over `axes` at the place that they have in `target`; nullopt where that place is taken.
+/// The dimension after splitting over `axes` at the place that they have in `target`; nullopt where that place is
+/// taken.
 std::optional<DimLayout> insert_axes(const DimLayout& dim, const std::vector<AxisId>& axes, const DimLayout& target,
                                      const MeshShape& mesh);
 

@@ -44,7 +44,8 @@ std::vector<std::int64_t> key_of(const Layout& layout) {
 class StepGenerator {
  public:
   StepGenerator(const Layout& to, const MeshShape& mesh) : to_(to), mesh_(mesh) {
-    for (const DimLayout& dim : to.dims) wanted_.push_back(axis_runs(dim));
+    for (const DimLayout& dim : to.dims)
+      wanted_.push_back(axis_runs(dim));
   }
 
   std::vector<ReshardStep> steps(const Layout& from) {
@@ -81,11 +82,12 @@ class StepGenerator {
     if (owed.empty()) return;
     add(ReshardKind::AllReduce, owed, -1, -1, without_partial(*from_, owed));
     if (owed.size() == 1) return;
-    for (AxisId axis : owed) add(ReshardKind::AllReduce, {axis}, -1, -1, without_partial(*from_, {axis}));
+    for (AxisId axis : owed)
+      add(ReshardKind::AllReduce, {axis}, -1, -1, without_partial(*from_, {axis}));
   }
 
-  /// Splits of dimensions as the target has them: by taking a part of what every device has, of partial sums, or of what
-  /// is split along another place.
+  /// Splits of dimensions as the target has them: by taking a part of what every device has, of partial sums, or of
+  /// what is split along another place.
   void add_insertions() {
     for (std::size_t d = 0; d < to_.dims.size(); ++d) {
       if (done(d)) continue;
@@ -99,7 +101,8 @@ class StepGenerator {
         std::vector<AxisId> used;
         int source = -1;
         for (std::size_t i = 0; i < from_->dims.size(); ++i) {
-          for (const SubDim& sub : from_->dims[i].subs) used.insert(used.end(), sub.axes.begin(), sub.axes.end());
+          for (const SubDim& sub : from_->dims[i].subs)
+            used.insert(used.end(), sub.axes.begin(), sub.axes.end());
           if (find_axes(from_->dims[i], axes)) source = static_cast<int>(i);
         }
         if (source >= 0) {
@@ -110,8 +113,10 @@ class StepGenerator {
           if (auto dim = insert_axes(from_->dims[d], axes, to_.dims[d], mesh_)) {
             const int to_dim = static_cast<int>(d);
             Layout after = with_dim(d, std::move(*dim));
-            if (partial) add(ReshardKind::ReduceScatter, axes, -1, to_dim, without_partial(std::move(after), axes));
-            else add(ReshardKind::Slice, axes, -1, to_dim, std::move(after));
+            if (partial)
+              add(ReshardKind::ReduceScatter, axes, -1, to_dim, without_partial(std::move(after), axes));
+            else
+              add(ReshardKind::Slice, axes, -1, to_dim, std::move(after));
           }
         }
       }
@@ -158,10 +163,12 @@ class StepGenerator {
     }
     const auto try_permute = [&](const std::vector<std::size_t>& dims) {
       Layout after = *from_;
-      for (std::size_t d : dims) after.dims[d] = to_.dims[d];
+      for (std::size_t d : dims)
+        after.dims[d] = to_.dims[d];
       std::vector<AxisId> used = after.partial_axes, touched;
       for (const DimLayout& dim : after.dims)
-        for (const SubDim& sub : dim.subs) used.insert(used.end(), sub.axes.begin(), sub.axes.end());
+        for (const SubDim& sub : dim.subs)
+          used.insert(used.end(), sub.axes.begin(), sub.axes.end());
       std::sort(used.begin(), used.end());
       if (std::adjacent_find(used.begin(), used.end()) != used.end()) return;
       for (std::size_t d : dims)
@@ -178,7 +185,8 @@ class StepGenerator {
     };
     if (!alike.empty()) try_permute(alike);
     if (alike.size() > 1)
-      for (std::size_t d : alike) try_permute({d});
+      for (std::size_t d : alike)
+        try_permute({d});
   }
 
   const Layout& to_;
@@ -233,18 +241,24 @@ ReshardCost bytes_moved_cost(const MeshShape& mesh) {
     constexpr double per_step = 256;
     const auto local_bytes = [&](const Layout& layout) {
       double bytes = static_cast<double>(ir::dtype_bytes(type.dtype));
-      for (std::int64_t size : local_dims(layout, mesh)) bytes *= static_cast<double>(size);
+      for (std::int64_t size : local_dims(layout, mesh))
+        bytes *= static_cast<double>(size);
       return bytes;
     };
     const double n = static_cast<double>(mesh.group_size(step.axes));
     const double share = (n - 1) / n;
     switch (step.kind) {
-      case ReshardKind::Slice: return 1.0;
-      case ReshardKind::AllGather: return per_step + n * local_bytes(before) * share;
-      case ReshardKind::AllReduce: return per_step + 2 * local_bytes(before) * share;
+      case ReshardKind::Slice:
+        return 1.0;
+      case ReshardKind::AllGather:
+        return per_step + n * local_bytes(before) * share;
+      case ReshardKind::AllReduce:
+        return per_step + 2 * local_bytes(before) * share;
       case ReshardKind::ReduceScatter:
-      case ReshardKind::AllToAll: return per_step + local_bytes(before) * share;
-      case ReshardKind::Permute: return per_step + local_bytes(before);
+      case ReshardKind::AllToAll:
+        return per_step + local_bytes(before) * share;
+      case ReshardKind::Permute:
+        return per_step + local_bytes(before);
     }
     return 0.0;
   };
@@ -276,10 +290,12 @@ std::vector<ReshardStep> plan_reshard(const ir::TensorType& type, const Layout& 
     for (ReshardStep& step : generator.steps(layout)) {
       const double total = so_far + cost(step, type, layout);
       const auto [entry, fresh] = known.emplace(key_of(step.after), static_cast<int>(nodes.size()));
-      if (fresh) nodes.push_back({step.after, total, at, std::move(step), false});
+      if (fresh)
+        nodes.push_back({step.after, total, at, std::move(step), false});
       else if (Node& node = nodes[static_cast<std::size_t>(entry->second)]; total < node.cost)
         node = {step.after, total, at, std::move(step), false};
-      else continue;
+      else
+        continue;
       open.emplace(total, entry->second);
     }
   }

@@ -30,9 +30,12 @@ std::vector<int> control_uses(const ir::Program& program) {
 
 FunctionSharding replicated_function(const ir::Program& program, const ir::Function& function) {
   FunctionSharding sharding;
-  for (ir::ValueId value : function.params) sharding.params.push_back(Layout::replicated(function.type(value).dims));
-  for (ir::ValueId value : function.results) sharding.results.push_back(Layout::replicated(function.type(value).dims));
-  for (const ir::Op& op : function.ops) sharding.ops.push_back(replicated_strategy(factor_map(program, function, op)));
+  for (ir::ValueId value : function.params)
+    sharding.params.push_back(Layout::replicated(function.type(value).dims));
+  for (ir::ValueId value : function.results)
+    sharding.results.push_back(Layout::replicated(function.type(value).dims));
+  for (const ir::Op& op : function.ops)
+    sharding.ops.push_back(replicated_strategy(factor_map(program, function, op)));
   return sharding;
 }
 
@@ -48,8 +51,8 @@ namespace {
 
 void check_layouts(const std::vector<Layout>& layouts, const ir::Function& function,
                    const std::vector<ir::ValueId>& values, const MeshShape& mesh, const char* what) {
-  RHINO_CHECK(layouts.size() == values.size(), "@{}: {} layouts for {} {}s", function.name, layouts.size(), values.size(),
-              what);
+  RHINO_CHECK(layouts.size() == values.size(), "@{}: {} layouts for {} {}s", function.name, layouts.size(),
+              values.size(), what);
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const std::string name = fmt::format("@{} {} {}", function.name, what, i);
     check_layout(layouts[i], function.type(values[i]).dims, mesh, name);

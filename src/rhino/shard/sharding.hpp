@@ -45,8 +45,8 @@ struct PropagateOptions {
   bool carry_partials = false;
 };
 
-/// Completes a few seeds to decisions for the whole program: forward from the seeds through the factor maps, backward to
-/// parameters without a seed, with conflicts settled in favour of the larger tensor; always valid for partition().
+/// Completes a few seeds to decisions for the whole program: forward from the seeds through the factor maps, backward
+/// to parameters without a seed, with conflicts settled in favour of the larger tensor; always valid for partition().
 Sharding propagate(const ir::Program& program, const MeshShape& mesh, const std::vector<Seed>& seeds,
                    const PropagateOptions& options = {});
 

@@ -12,7 +12,8 @@ ir::Dims dims_of(const TensorFactors& tensor) {
   ir::Dims dims;
   for (const auto& parts : tensor) {
     std::int64_t size = 1;
-    for (const DimFactor& part : parts) size *= part.size;
+    for (const DimFactor& part : parts)
+      size *= part.size;
     dims.push_back(size);
   }
   return dims;
@@ -22,12 +23,14 @@ ir::Dims dims_of(const TensorFactors& tensor) {
 DimLayout at_size(const DimLayout& split, std::int64_t factor_size, std::int64_t size) {
   if (size == factor_size) return split;
   DimLayout scaled;
-  for (const SubDim& sub : split.subs) scaled.subs.push_back({size, sub.axes});
+  for (const SubDim& sub : split.subs)
+    scaled.subs.push_back({size, sub.axes});
   if (scaled.subs.empty() && size != 1) scaled.subs.push_back({size, {}});
   return scaled;
 }
 
-Layout tensor_layout(const FactorMap& map, const Strategy& strategy, const TensorFactors& tensor, const MeshShape& mesh) {
+Layout tensor_layout(const FactorMap& map, const Strategy& strategy, const TensorFactors& tensor,
+                     const MeshShape& mesh) {
   Layout layout;
   for (const auto& parts : tensor) {
     DimLayout dim;
@@ -73,8 +76,8 @@ void check_strategy(const FactorMap& map, const Strategy& strategy, const MeshSh
     const DimLayout split = canonical(strategy.factors[f], mesh);
     if (!split.is_split()) continue;
     RHINO_CHECK(factor.kind != FactorKind::NoSplit, "{}: factor {} (size {}) must not be split", what, f, factor.size);
-    RHINO_CHECK(!needs_plain_blocks(factor.kind) || is_plain_block(split), "{}: factor {} can only be split in plain blocks",
-                what, f);
+    RHINO_CHECK(!needs_plain_blocks(factor.kind) || is_plain_block(split),
+                "{}: factor {} can only be split in plain blocks", what, f);
     if (!makes_partial(factor.kind)) continue;
     RHINO_CHECK(!partial || *partial == factor.reduction, "{}: the results would be partial in two kinds", what);
     partial = factor.reduction;

@@ -21,7 +21,8 @@ std::string show(const TensorFactors& tensor) {
   for (const auto& parts : tensor) {
     if (text.size() > 1) text += ' ';
     if (parts.empty()) text += '_';
-    for (std::size_t i = 0; i < parts.size(); ++i) text += fmt::format("{}{}:{}", i > 0 ? "*" : "", parts[i].factor, parts[i].size);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      text += fmt::format("{}{}:{}", i > 0 ? "*" : "", parts[i].factor, parts[i].size);
   }
   return text + "]";
 }
@@ -33,9 +34,11 @@ std::string show(const FactorMap& map) {
     if (makes_partial(factor.kind)) text += "+Xnao"[static_cast<int>(factor.reduction)];
   }
   text += ":";
-  for (const auto& tensor : map.operands) text += " " + show(tensor);
+  for (const auto& tensor : map.operands)
+    text += " " + show(tensor);
   text += " ->";
-  for (const auto& tensor : map.results) text += " " + show(tensor);
+  for (const auto& tensor : map.results)
+    text += " " + show(tensor);
   return text;
 }
 
@@ -104,8 +107,8 @@ TEST_F(FactorMapTest, ReshapeFindsEveryCommonDigit) {
 
 // Along every common factor of a reshape, operand and result have the same digit at every element.
 TEST_F(FactorMapTest, ReshapeFactorsAreTrueDigits) {
-  const std::vector<ir::Dims> shapes = {{24}, {2, 12}, {12, 2}, {4, 6}, {6, 4}, {3, 8}, {8, 3}, {2, 3, 4}, {4, 3, 2}, {3, 2, 4},
-                                        {2, 2, 6}, {1, 24}, {2, 1, 2, 3, 2}};
+  const std::vector<ir::Dims> shapes = {{24},      {2, 12},   {12, 2},   {4, 6},    {6, 4},  {3, 8},         {8, 3},
+                                        {2, 3, 4}, {4, 3, 2}, {3, 2, 4}, {2, 2, 6}, {1, 24}, {2, 1, 2, 3, 2}};
   const auto digits = [](const TensorFactors& tensor, std::int64_t element, std::size_t factors) {
     std::vector<std::int64_t> found(factors, -1);
     for (auto dim = tensor.rbegin(); dim != tensor.rend(); ++dim)
@@ -123,8 +126,10 @@ TEST_F(FactorMapTest, ReshapeFactorsAreTrueDigits) {
         const auto a = digits(m.operands[0], e, m.factors.size());
         const auto b = digits(m.results[0], e, m.factors.size());
         for (std::size_t f = 0; f < m.factors.size(); ++f) {
-          if (m.factors[f].kind == FactorKind::Parallel) ASSERT_EQ(a[f], b[f]) << shown();
-          else ASSERT_TRUE(a[f] < 0 || b[f] < 0) << shown();
+          if (m.factors[f].kind == FactorKind::Parallel)
+            ASSERT_EQ(a[f], b[f]) << shown();
+          else
+            ASSERT_TRUE(a[f] < 0 || b[f] < 0) << shown();
         }
       }
     }
@@ -226,7 +231,8 @@ TEST_F(FactorMapTest, GroupedConvolutions) {
 }
 
 TEST_F(FactorMapTest, Windows) {
-  const ir::WindowDim one, two{2, 2, 0, 0, 1, 1, false}, three{3, 2, 1, 1, 1, 1, false}, cumulative{6, 1, 5, 0, 1, 1, false};
+  const ir::WindowDim one, two{2, 2, 0, 0, 1, 1, false}, three{3, 2, 1, 1, 1, 1, false},
+      cumulative{6, 1, 5, 0, 1, 1, false};
   builder_.add(OpKind::ReduceWindow, {in({4, 6, 8, 6}), zero()}, ir::ReduceWindowAttrs{{one, two, three, cumulative}},
                {reducer(ir::ReducerKind::Add)});
   EXPECT_EQ(shown(), "PPNHNN: [0:4 1:3*2:2 3:8 4:6] [] -> [0:4 1:3 3:4 5:6]");
@@ -267,11 +273,13 @@ TEST_F(FactorMapTest, Scatter) {
   rows.inserted_window_dims = {0};
   rows.scatter_dims_to_operand_dims = {0};
   rows.index_vector_dim = 1;
-  builder_.add(OpKind::Scatter, {in({100, 8}), in({3, 1}, DType::I32), in({3, 8})}, rows, {reducer(ir::ReducerKind::Add)});
+  builder_.add(OpKind::Scatter, {in({100, 8}), in({3, 1}, DType::I32), in({3, 8})}, rows,
+               {reducer(ir::ReducerKind::Add)});
   EXPECT_EQ(shown(), "R+OP: [1:100 2:8] [0:3 _] [0:3 2:8] -> [1:100 2:8]");
   EXPECT_TRUE(carries(PartialKind::Sum, {true, false, true}));
   EXPECT_FALSE(carries(PartialKind::Sum, {false, false, true}));
-  builder_.add(OpKind::Scatter, {in({100, 8}), in({3, 1}, DType::I32), in({3, 8})}, rows, {reducer(ir::ReducerKind::Multiply)});
+  builder_.add(OpKind::Scatter, {in({100, 8}), in({3, 1}, DType::I32), in({3, 8})}, rows,
+               {reducer(ir::ReducerKind::Multiply)});
   EXPECT_EQ(shown(), "NOP: [1:100 2:8] [0:3 _] [0:3 2:8] -> [1:100 2:8]");
 }
 
@@ -294,7 +302,8 @@ TEST_F(FactorMapTest, SortsAndRandomNumbers) {
 TEST_F(FactorMapTest, CarriedPartials) {
   const auto check = [&](OpKind kind, std::vector<bool> partial) {
     std::vector<ValueId> operands;
-    for (std::size_t i = 0; i < partial.size(); ++i) operands.push_back(in({4}));
+    for (std::size_t i = 0; i < partial.size(); ++i)
+      operands.push_back(in({4}));
     builder_.add(kind, operands);
     return carries(PartialKind::Sum, partial);
   };
@@ -335,7 +344,7 @@ TEST_F(FactorMapTest, StrategyGivesLayouts) {
   Strategy strategy = replicated_strategy(m);
   check_strategy(m, strategy, mesh, "dot");
   EXPECT_TRUE(result_layout(m, strategy, 0, mesh).is_replicated());
-  strategy.factors[0] = {{{4, {0}}}};       // contracting
+  strategy.factors[0] = {{{4, {0}}}};           // contracting
   strategy.factors[2] = {{{3, {}}, {2, {1}}}};  // strided
   check_strategy(m, strategy, mesh, "dot");
   EXPECT_EQ(text(operand_layout(m, strategy, 0, mesh)), "[8:_, 4:x]");

@@ -24,7 +24,8 @@ Table table_of(const DimLayout& dim, const MeshShape& mesh) {
   return table;
 }
 
-/// Every valid layout of a dimension of `size` with at most `max_subs` sub-dimensions (also those with redundant parts).
+/// Every valid layout of a dimension of `size` with at most `max_subs` sub-dimensions (also those with redundant
+/// parts).
 std::vector<DimLayout> all_layouts(std::int64_t size, int max_subs, const MeshShape& mesh) {
   std::vector<DimLayout> found;
   std::vector<std::vector<AxisId>> orders;  // every ordered choice of axes
@@ -67,13 +68,15 @@ std::vector<DimLayout> all_layouts(std::int64_t size, int max_subs, const MeshSh
 std::vector<std::int64_t> boundaries(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> weights;
   std::int64_t weight = 1;
-  for (auto s = sizes.rbegin(); s != sizes.rend(); ++s) weights.push_back(weight *= *s);
+  for (auto s = sizes.rbegin(); s != sizes.rend(); ++s)
+    weights.push_back(weight *= *s);
   return weights;
 }
 
 bool has_boundaries(const DimLayout& dim, const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> own;
-  for (const SubDim& sub : dim.subs) own.push_back(sub.size);
+  for (const SubDim& sub : dim.subs)
+    own.push_back(sub.size);
   const auto have = boundaries(own);
   for (std::int64_t wanted : boundaries(sizes))
     if (wanted != 1 && std::find(have.begin(), have.end(), wanted) == have.end()) return false;
@@ -164,13 +167,13 @@ TEST(Layout, CheckRefusesWhatDoesNotFit) {
     }
     return false;
   };
-  EXPECT_TRUE(refused("[12:x, 3:_*4:x]", {12, 12}));   // twice
-  EXPECT_TRUE(refused("[3:_*5:x]", {15}));             // inner uneven
-  EXPECT_FALSE(refused("[5:x*3:_]", {15}));            // outer uneven
-  EXPECT_TRUE(refused("[5:x]", {6}));                  // size
-  EXPECT_TRUE(refused("[6:x]", {6, 1}));               // rank
-  EXPECT_TRUE(refused("[6:x] partial(+,x)", {6}));     // twice
-  EXPECT_TRUE(refused("[6:_] partial(+,y,x)", {6}));   // order
+  EXPECT_TRUE(refused("[12:x, 3:_*4:x]", {12, 12}));  // twice
+  EXPECT_TRUE(refused("[3:_*5:x]", {15}));            // inner uneven
+  EXPECT_FALSE(refused("[5:x*3:_]", {15}));           // outer uneven
+  EXPECT_TRUE(refused("[5:x]", {6}));                 // size
+  EXPECT_TRUE(refused("[6:x]", {6, 1}));              // rank
+  EXPECT_TRUE(refused("[6:x] partial(+,x)", {6}));    // twice
+  EXPECT_TRUE(refused("[6:_] partial(+,y,x)", {6}));  // order
   EXPECT_FALSE(refused("[6:_] partial(max,x,y)", {6}));
   Layout layout = Layout::split({4}, 0, {7});
   EXPECT_THROW(check_layout(layout, {4}, mesh_xyz, "t"), InputError);
@@ -185,7 +188,9 @@ TEST(Layout, CanonicalOfPartials) {
 }
 
 TEST(Layout, CanonicalExamples) {
-  const auto canon = [](const char* text) { return to_string(canonical(parse_layout(text, mesh_xyz), mesh_xyz), mesh_xyz); };
+  const auto canon = [](const char* text) {
+    return to_string(canonical(parse_layout(text, mesh_xyz), mesh_xyz), mesh_xyz);
+  };
   EXPECT_EQ(canon("[4:x*3:_]"), "[12:x]");
   EXPECT_EQ(canon("[2:x*6:y]"), "[12:x.y]");
   EXPECT_EQ(canon("[3:_*4:_]"), "[12:_]");
@@ -221,15 +226,17 @@ TEST_P(CanonicalBruteForce, EqualIffSameTable) {
 // refine() finds a form with the wanted boundaries whenever the brute-force list contains one of the same meaning.
 TEST_P(CanonicalBruteForce, RefineIsCompleteAndKeepsTheMeaning) {
   const MeshShape mesh(GetParam());
-  const std::vector<std::vector<std::int64_t>> factorisations = {{12},    {2, 6},    {3, 4},  {6, 2}, {2, 3, 2}, {4, 3},
-                                                                 {2, 2, 3}, {1, 12, 1}, {2, 15}, {3, 10}, {5, 6},   {15, 2},
-                                                                 {10, 3}, {2, 3, 5}, {2, 9},  {9, 2}, {3, 3, 2}};
+  const std::vector<std::vector<std::int64_t>> factorisations = {
+      {12},    {2, 6}, {3, 4},  {6, 2},  {2, 3, 2}, {4, 3}, {2, 2, 3}, {1, 12, 1}, {2, 15},
+      {3, 10}, {5, 6}, {15, 2}, {10, 3}, {2, 3, 5}, {2, 9}, {9, 2},    {3, 3, 2}};
   for (const auto& sizes : factorisations) {
     std::int64_t total = 1;
-    for (std::int64_t s : sizes) total *= s;
+    for (std::int64_t s : sizes)
+      total *= s;
     const auto layouts = all_layouts(total, mesh.rank() > 2 ? 2 : mesh.rank() > 1 && total > 12 ? 3 : 4, mesh);
     std::map<Table, bool> possible;
-    for (const DimLayout& dim : layouts) possible[table_of(dim, mesh)] |= has_boundaries(dim, sizes);
+    for (const DimLayout& dim : layouts)
+      possible[table_of(dim, mesh)] |= has_boundaries(dim, sizes);
     for (const DimLayout& dim : layouts) {
       if (dim.subs.size() > 3) continue;
       DimLayout refined = dim;
@@ -274,9 +281,10 @@ TEST(LayoutText, RoundTripsRandomLayouts) {
 }
 
 TEST(LayoutText, BadTextIsAnError) {
-  for (const char* text : {"", "[", "[12:x", "[12:w]", "[12]", "[:x]", "[-3:x]", "[12:x,]", "[12:x] partial", "[12:x] partial(+)",
-                           "[12:x] partial(plus,y)", "[12:x]]", "[12:x.]", "[12:x.x]", "[99999999999999999999:x]", "[3:_*5:x]",
-                           "[9223372036854775807:_*9223372036854775807:_]", "[12:x] partial(+,x)"})
+  for (const char* text :
+       {"", "[", "[12:x", "[12:w]", "[12]", "[:x]", "[-3:x]", "[12:x,]", "[12:x] partial", "[12:x] partial(+)",
+        "[12:x] partial(plus,y)", "[12:x]]", "[12:x.]", "[12:x.x]", "[99999999999999999999:x]", "[3:_*5:x]",
+        "[9223372036854775807:_*9223372036854775807:_]", "[12:x] partial(+,x)"})
     EXPECT_THROW(parse_layout(text, mesh_xyz), InputError) << text;
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 std::int64_t elements(const ir::Dims& dims) {
   std::int64_t n = 1;
-  for (std::int64_t size : dims) n *= size;
+  for (std::int64_t size : dims)
+    n *= size;
   return n;
 }
 
@@ -31,7 +32,8 @@ void for_each(const ir::Dims& dims, const std::function<void(const ir::Dims&, st
 
 std::size_t linear(const ir::Dims& index, const ir::Dims& dims) {
   std::int64_t at = 0;
-  for (std::size_t d = 0; d < dims.size(); ++d) at = at * dims[d] + index[d];
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    at = at * dims[d] + index[d];
   return static_cast<std::size_t>(at);
 }
 
@@ -49,10 +51,14 @@ std::int64_t global_of(const ir::Dims& local, const ir::Dims& dims, const Layout
 
 double combine(PartialKind kind, double a, double b) {
   switch (kind) {
-    case PartialKind::Sum: return a + b;
-    case PartialKind::Max: return std::max(a, b);
-    case PartialKind::Min: return std::min(a, b);
-    default: RHINO_FAIL(InternalError, "not used on doubles");
+    case PartialKind::Sum:
+      return a + b;
+    case PartialKind::Max:
+      return std::max(a, b);
+    case PartialKind::Min:
+      return std::min(a, b);
+    default:
+      RHINO_FAIL(InternalError, "not used on doubles");
   }
 }
 
@@ -68,12 +74,18 @@ Local scatter(const std::vector<double>& global, const ir::Dims& dims, const Lay
     const std::int64_t g = global_of(index, dims, layout, mesh, device);
     if (g < 0) return;
     const double value = global[static_cast<std::size_t>(g)];
-    const bool mine = (g % n) == share;  // one device has the extremum, the others less
+    const bool mine = (g % n) == share;                                  // one device has the extremum, the others less
     const double noise = static_cast<double>(share * 16 - (n - 1) * 8);  // sums to zero over the group
     switch (layout.partial_kind) {
-      case PartialKind::Max: local.data[e] = value - (mine ? 0 : 3); break;
-      case PartialKind::Min: local.data[e] = value + (mine ? 0 : 3); break;
-      default: local.data[e] = n == 1 ? value : (mine ? value : 0) + noise; break;
+      case PartialKind::Max:
+        local.data[e] = value - (mine ? 0 : 3);
+        break;
+      case PartialKind::Min:
+        local.data[e] = value + (mine ? 0 : 3);
+        break;
+      default:
+        local.data[e] = n == 1 ? value : (mine ? value : 0) + noise;
+        break;
     }
   });
   return local;
@@ -104,7 +116,8 @@ std::vector<Local> run_lockstep(const ir::Program& program, std::vector<Local> i
   const std::size_t devices = inputs.size();
   std::vector<std::vector<Local>> values(f.values.size(), std::vector<Local>(devices));
   values[f.params[0].index()] = std::move(inputs);
-  for (std::size_t p = 0; p < devices; ++p) values[f.params[1].index()][p] = {{}, {static_cast<double>(p)}};
+  for (std::size_t p = 0; p < devices; ++p)
+    values[f.params[1].index()][p] = {{}, {static_cast<double>(p)}};
   for (const ir::Op& op : f.ops) {
     const ir::Dims& out = f.type(op.results[0]).dims;
     auto& result = values[op.results[0].index()];
@@ -129,10 +142,16 @@ std::vector<Local> run_lockstep(const ir::Program& program, std::vector<Local> i
     const auto reduced = [&](const std::vector<std::int64_t>& group, std::size_t e) {
       PartialKind kind = PartialKind::Sum;
       switch (ir::classify_reducer(program.function(op.regions[0]))) {
-        case ir::ReducerKind::Add: break;
-        case ir::ReducerKind::Maximum: kind = PartialKind::Max; break;
-        case ir::ReducerKind::Minimum: kind = PartialKind::Min; break;
-        default: RHINO_FAIL(InternalError, "unexpected reducer");
+        case ir::ReducerKind::Add:
+          break;
+        case ir::ReducerKind::Maximum:
+          kind = PartialKind::Max;
+          break;
+        case ir::ReducerKind::Minimum:
+          kind = PartialKind::Min;
+          break;
+        default:
+          RHINO_FAIL(InternalError, "unexpected reducer");
       }
       double value = in(0, static_cast<std::size_t>(group[0])).data[e];
       for (std::size_t m = 1; m < group.size(); ++m)
@@ -144,7 +163,9 @@ std::vector<Local> run_lockstep(const ir::Program& program, std::vector<Local> i
         case ir::OpKind::Constant:
           fill(p, [&](const ir::Dims&, std::size_t) { return op.as<ir::ConstantAttrs>().value.element_as_double(0); });
           break;
-        case ir::OpKind::Reshape: result[p] = {out, in(0, p).data}; break;
+        case ir::OpKind::Reshape:
+          result[p] = {out, in(0, p).data};
+          break;
         case ir::OpKind::Slice:
         case ir::OpKind::DynamicSlice:
           fill(p, [&](ir::Dims index, std::size_t) {
@@ -161,17 +182,24 @@ std::vector<Local> run_lockstep(const ir::Program& program, std::vector<Local> i
             return in(0, p).data[linear(index, in(0, p).dims)];
           });
           break;
-        case ir::OpKind::Add: result[p] = {{}, {in(0, p).data[0] + in(1, p).data[0]}}; break;
-        case ir::OpKind::Multiply: result[p] = {{}, {in(0, p).data[0] * in(1, p).data[0]}}; break;
+        case ir::OpKind::Add:
+          result[p] = {{}, {in(0, p).data[0] + in(1, p).data[0]}};
+          break;
+        case ir::OpKind::Multiply:
+          result[p] = {{}, {in(0, p).data[0] * in(1, p).data[0]}};
+          break;
         case ir::OpKind::Divide:
-          result[p] = {{}, {static_cast<double>(static_cast<std::int64_t>(in(0, p).data[0]) /
-                                                static_cast<std::int64_t>(in(1, p).data[0]))}};
+          result[p] = {{},
+                       {static_cast<double>(static_cast<std::int64_t>(in(0, p).data[0]) /
+                                            static_cast<std::int64_t>(in(1, p).data[0]))}};
           break;
         case ir::OpKind::Remainder:
-          result[p] = {{}, {static_cast<double>(static_cast<std::int64_t>(in(0, p).data[0]) %
-                                                static_cast<std::int64_t>(in(1, p).data[0]))}};
+          result[p] = {{},
+                       {static_cast<double>(static_cast<std::int64_t>(in(0, p).data[0]) %
+                                            static_cast<std::int64_t>(in(1, p).data[0]))}};
           break;
-        default: break;
+        default:
+          break;
       }
     }
     if (op.kind == ir::OpKind::AllGather) {
@@ -216,7 +244,8 @@ std::vector<Local> run_lockstep(const ir::Program& program, std::vector<Local> i
         result[static_cast<std::size_t>(pair[1])] = in(0, static_cast<std::size_t>(pair[0]));
       }
     }
-    for (const Local& local : result) RHINO_ASSERT(local.dims == out, "{} was not run", ir::op_name(op.kind));
+    for (const Local& local : result)
+      RHINO_ASSERT(local.dims == out, "{} was not run", ir::op_name(op.kind));
   }
   return values[f.results[0].index()];
 }

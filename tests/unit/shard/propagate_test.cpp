@@ -29,7 +29,8 @@ class PropagateTest : public ::testing::Test {
   void run(std::vector<std::pair<ValueId, std::string>> seeds, PropagateOptions options = {}) {
     ir::verify(program);
     std::vector<Seed> list;
-    for (const auto& [value, text] : seeds) list.push_back({value, layout(text)});
+    for (const auto& [value, text] : seeds)
+      list.push_back({value, layout(text)});
     sharding = propagate(program, mesh, list, options);
     check_sharding(program, sharding);
   }
@@ -43,7 +44,8 @@ class PropagateTest : public ::testing::Test {
     if (!v.producer.valid()) return to_string(decided.params[v.result_index], mesh);
     const ir::Op& op = f.op(v.producer);
     return to_string(result_layout(factor_map(program, f, op), decided.ops[v.producer.index()],
-                                   static_cast<int>(v.result_index), mesh), mesh);
+                                   static_cast<int>(v.result_index), mesh),
+                     mesh);
   }
   std::string result(std::size_t i) { return to_string(entry().results[i], mesh); }
 
@@ -77,7 +79,8 @@ class MlpTest : public PropagateTest {
     m.g1 = dot(m.x, dh, 0, 0);
     const ValueId gb = b.reduce(dh, ir::ReducerKind::Add, {0});
     const ValueId m1 = b(OpKind::Add, b(OpKind::Multiply, m.m1, b.full({DType::F32, {16, 64}}, 0.9)), m.g1);
-    b.set_results({b(OpKind::Subtract, m.w1, m1), b(OpKind::Subtract, m.b1, gb), b(OpKind::Subtract, m.w2, m.g2), m1, m.loss});
+    b.set_results(
+        {b(OpKind::Subtract, m.w1, m1), b(OpKind::Subtract, m.b1, gb), b(OpKind::Subtract, m.w2, m.g2), m1, m.loss});
     return m;
   }
   PropagateOptions tied{{{0, 0}, {1, 1}, {2, 2}, {3, 3}}, false};
@@ -89,7 +92,8 @@ TEST_F(MlpTest, BatchSplit) {
   EXPECT_EQ(of(m.h), "[32:x.y, 64:_]");
   EXPECT_EQ(of(m.g1), "[16:_, 64:_] partial(+,x,y)");
   EXPECT_EQ(of(m.loss), "[] partial(+,x,y)");
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(entry().params[i].is_replicated());
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_TRUE(entry().params[i].is_replicated());
   EXPECT_EQ(result(4), "[]");
 }
 
@@ -103,7 +107,8 @@ TEST_F(MlpTest, SplitOfWeights) {
   EXPECT_EQ(of(m.w2), "[64:y, 8:_]");   // its users agree
   EXPECT_EQ(of(m.m1), "[16:_, 64:y]");  // optimizer state lies as its parameter
   EXPECT_EQ(of(m.x), "[32:_, 16:_]");
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(entry().params[i], entry().results[i]);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(entry().params[i], entry().results[i]);
 }
 
 TEST_F(MlpTest, BothAtOnce) {
@@ -199,7 +204,8 @@ class LoopTest : public PropagateTest {
     std::vector<ValueId> operands{b.scalar_int(DType::I32, 0)};
     operands.insert(operands.end(), carried.begin(), carried.end());
     std::vector<ir::TensorType> types;
-    for (ValueId v : operands) types.push_back(b.type(v));
+    for (ValueId v : operands)
+      types.push_back(b.type(v));
     condition = program.add_function("condition");
     body = program.add_function("body");
     ir::Builder c(program, condition), inner(program, body);
@@ -223,8 +229,8 @@ TEST_F(LoopTest, CarriedLayoutsReachAFixedPoint) {
   const auto results = loop({h, w, acc}, [&](ir::Builder& inner, std::vector<ValueId> in) {
     const ValueId zero = inner.scalar_int(DType::I32, 0);
     const ValueId layer = inner.reshape(inner.dynamic_slice(in[1], {zero, zero, zero}, {1, 16, 16}), {16, 16});
-    const ValueId next = inner(OpKind::Tanh, inner.add(OpKind::DotGeneral, {in[0], layer},
-                                                       ir::DotGeneralAttrs{{}, {}, {1}, {0}, DType::F32}));
+    const ValueId next = inner(
+        OpKind::Tanh, inner.add(OpKind::DotGeneral, {in[0], layer}, ir::DotGeneralAttrs{{}, {}, {1}, {0}, DType::F32}));
     return std::vector<ValueId>{next, in[1], inner(OpKind::Add, in[2], next)};
   });
   b.set_results({results[1], results[3]});
@@ -269,7 +275,8 @@ TEST_F(LoopTest, NestedLoopsThatStayWholeForgetEarlierAttempts) {
     c.set_results({c.compare(i, c.scalar_int(DType::I32, 2), ir::Comparison::Lt)});
     const ValueId k = d.param(counter), m = d.param(square);
     d.set_results({d(OpKind::Add, k, d.scalar_int(DType::I32, 1)), d(OpKind::Tanh, m)});
-    const auto loop = outer.add_multi(OpKind::While, {outer.scalar_int(DType::I32, 0), in[0]}, ir::NoAttrs{}, {test, inner_body});
+    const auto loop =
+        outer.add_multi(OpKind::While, {outer.scalar_int(DType::I32, 0), in[0]}, ir::NoAttrs{}, {test, inner_body});
     return std::vector<ValueId>{outer.transpose(loop[1], {1, 0})};
   });
   b.set_results({results[1]});
@@ -342,7 +349,8 @@ TEST(PropagateProperty, RandomProgramsGiveValidShardings) {
     std::vector<ValueId> values;
     for (int i = 0; i < 4; ++i) {
       ir::Dims dims;
-      for (int d = pick(1, 3); d > 0; --d) dims.push_back(std::vector<int>{1, 2, 3, 4, 6, 8, 12}[static_cast<std::size_t>(pick(0, 6))]);
+      for (int d = pick(1, 3); d > 0; --d)
+        dims.push_back(std::vector<int>{1, 2, 3, 4, 6, 8, 12}[static_cast<std::size_t>(pick(0, 6))]);
       values.push_back(b.param({DType::F32, dims}));
     }
     for (int i = 0; i < 25; ++i) {
@@ -350,7 +358,9 @@ TEST(PropagateProperty, RandomProgramsGiveValidShardings) {
       const ir::TensorType type = b.type(v);
       const int rank = type.rank();
       switch (pick(0, 7)) {
-        case 0: values.push_back(b(OpKind::Tanh, v)); break;
+        case 0:
+          values.push_back(b(OpKind::Tanh, v));
+          break;
         case 1:
           for (ValueId w : values)
             if (b.type(w) == type && w != v) {
@@ -360,7 +370,8 @@ TEST(PropagateProperty, RandomProgramsGiveValidShardings) {
           break;
         case 2: {
           std::vector<int> permutation;
-          for (int d = 0; d < rank; ++d) permutation.push_back(d);
+          for (int d = 0; d < rank; ++d)
+            permutation.push_back(d);
           std::shuffle(permutation.begin(), permutation.end(), random);
           values.push_back(b.transpose(v, permutation));
           break;
@@ -408,7 +419,8 @@ TEST(PropagateProperty, RandomProgramsGiveValidShardings) {
     const Sharding sharding = propagate(program, mesh, seeds, options);
     check_sharding(program, sharding);
     for (const Strategy& strategy : sharding.functions[0].ops)
-      for (const DimLayout& factor : strategy.factors) splits += factor.is_split();
+      for (const DimLayout& factor : strategy.factors)
+        splits += factor.is_split();
     EXPECT_EQ(sharding, propagate(program, mesh, seeds, options));
   }
   EXPECT_GT(splits, 1000);

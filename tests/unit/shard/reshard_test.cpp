@@ -17,19 +17,21 @@ namespace {
 using testing::Local;
 
 std::string show(const std::vector<ReshardStep>& steps, const MeshShape& mesh) {
-  static constexpr const char* names[] = {"slice", "all_gather", "all_reduce", "reduce_scatter", "all_to_all", "permute"};
+  static constexpr const char* names[] = {"slice",          "all_gather", "all_reduce",
+                                          "reduce_scatter", "all_to_all", "permute"};
   std::string text;
   for (const ReshardStep& step : steps) {
     text += fmt::format("{}(", names[static_cast<int>(step.kind)]);
-    for (AxisId axis : step.axes) text += mesh.axes()[static_cast<std::size_t>(axis)].name;
+    for (AxisId axis : step.axes)
+      text += mesh.axes()[static_cast<std::size_t>(axis)].name;
     text += fmt::format(" {}>{}) ", step.from_dim, step.to_dim);
   }
   return text;
 }
 
 /// Emits the steps, runs them on all devices, and returns the number of wrong elements.
-std::int64_t run(const ir::TensorType& type, const Layout& from, const Layout& to, const std::vector<ReshardStep>& steps,
-                 const MeshShape& mesh) {
+std::int64_t run(const ir::TensorType& type, const Layout& from, const Layout& to,
+                 const std::vector<ReshardStep>& steps, const MeshShape& mesh) {
   ir::Program program;
   program.main = program.add_function("main");
   ir::Builder builder(program, program.main);
@@ -38,9 +40,11 @@ std::int64_t run(const ir::TensorType& type, const Layout& from, const Layout& t
   builder.set_results({emit_reshard(builder, input, type, from, steps, mesh, device)});
   ir::verify(program);
   std::vector<double> global(static_cast<std::size_t>(type.elements()));
-  for (std::size_t i = 0; i < global.size(); ++i) global[i] = static_cast<double>(i + 1);
+  for (std::size_t i = 0; i < global.size(); ++i)
+    global[i] = static_cast<double>(i + 1);
   std::vector<Local> locals;
-  for (std::int64_t d = 0; d < mesh.devices(); ++d) locals.push_back(testing::scatter(global, type.dims, from, mesh, d));
+  for (std::int64_t d = 0; d < mesh.devices(); ++d)
+    locals.push_back(testing::scatter(global, type.dims, from, mesh, d));
   return testing::mismatches(testing::run_lockstep(program, locals), global, type.dims, to, mesh);
 }
 
@@ -52,7 +56,8 @@ class ReshardTest : public ::testing::Test {
     from_ = parse_layout(from, mesh);
     to_ = parse_layout(to, mesh);
     type_ = {ir::DType::F32, {}};
-    for (const DimLayout& dim : from_.dims) type_.dims.push_back(dim.size());
+    for (const DimLayout& dim : from_.dims)
+      type_.dims.push_back(dim.size());
     return plan_reshard(type_, from_, to_, mesh, bytes_moved_cost(mesh));
   }
   /// The chosen steps, after they were run and found right.
@@ -107,12 +112,15 @@ class RandomLayouts {
  public:
   explicit RandomLayouts(std::uint32_t seed) : random_(seed) {}
 
-  std::int64_t pick(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random_); }
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
 
   MeshShape mesh() {
     std::vector<MeshAxis> axes;
     const std::int64_t rank = pick(1, 3);
-    for (std::int64_t a = 0; a < rank; ++a) axes.push_back({std::string(1, "xyz"[a]), pick(1, rank == 3 ? 4 : 6)});
+    for (std::int64_t a = 0; a < rank; ++a)
+      axes.push_back({std::string(1, "xyz"[a]), pick(1, rank == 3 ? 4 : 6)});
     return MeshShape(std::move(axes));
   }
 
@@ -120,14 +128,16 @@ class RandomLayouts {
     ir::Dims dims;
     static constexpr std::int64_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 18, 24, 30, 36};
     const std::int64_t rank = pick(1, 3);
-    for (std::int64_t d = 0; d < rank; ++d) dims.push_back(sizes[pick(0, rank == 3 ? 9 : 14)]);
+    for (std::int64_t d = 0; d < rank; ++d)
+      dims.push_back(sizes[pick(0, rank == 3 ? 9 : 14)]);
     return dims;
   }
 
   Layout layout(const ir::Dims& dims, const MeshShape& mesh) {
     Layout layout = Layout::replicated(dims);
     std::vector<AxisId> axes;
-    for (AxisId a = 0; a < mesh.rank(); ++a) axes.push_back(a);
+    for (AxisId a = 0; a < mesh.rank(); ++a)
+      axes.push_back(a);
     std::shuffle(axes.begin(), axes.end(), random_);
     for (AxisId axis : axes) {
       const std::int64_t what = pick(0, static_cast<std::int64_t>(dims.size()));
@@ -163,7 +173,8 @@ class RandomLayouts {
     for (AxisId a = 0; a < mesh.rank(); ++a) {
       bool used = false;
       for (const DimLayout& dim : layout.dims)
-        for (const SubDim& sub : dim.subs) used |= std::find(sub.axes.begin(), sub.axes.end(), a) != sub.axes.end();
+        for (const SubDim& sub : dim.subs)
+          used |= std::find(sub.axes.begin(), sub.axes.end(), a) != sub.axes.end();
       if (!used && pick(0, 1) == 0) layout.partial_axes.push_back(a);
     }
     if (layout.is_partial()) layout.partial_kind = static_cast<PartialKind>(pick(0, 2));
@@ -187,7 +198,8 @@ TEST(ReshardProperty, RandomPairs) {
       for (AxisId axis : from.partial_axes) {
         bool used = false;
         for (const DimLayout& dim : to.dims)
-          for (const SubDim& sub : dim.subs) used |= std::find(sub.axes.begin(), sub.axes.end(), axis) != sub.axes.end();
+          for (const SubDim& sub : dim.subs)
+            used |= std::find(sub.axes.begin(), sub.axes.end(), axis) != sub.axes.end();
         if (!used) to.partial_axes.push_back(axis);
       }
       if (to.is_partial()) to.partial_kind = from.partial_kind;
@@ -197,8 +209,8 @@ TEST(ReshardProperty, RandomPairs) {
       check_layout(step.after, type.dims, mesh, "step");
       collectives += step.kind != ReshardKind::Slice;
     }
-    ASSERT_EQ(run(type, from, to, steps, mesh), 0)
-        << ir::to_string(type) << " " << to_string(from, mesh) << " -> " << to_string(to, mesh) << ": " << show(steps, mesh);
+    ASSERT_EQ(run(type, from, to, steps, mesh), 0) << ir::to_string(type) << " " << to_string(from, mesh) << " -> "
+                                                   << to_string(to, mesh) << ": " << show(steps, mesh);
   }
   EXPECT_GT(collectives, 1000);
 }
@@ -209,7 +221,8 @@ TEST(ReshardProperty, NeverDearerThanGatherAndSlice) {
   for (int i = 0; i < 500; ++i) {
     const MeshShape mesh = random.mesh();
     const ir::TensorType type{ir::DType::F32, random.dims()};
-    const Layout from = random.layout(type.dims, mesh), to = random.layout(type.dims, mesh), whole = Layout::replicated(type.dims);
+    const Layout from = random.layout(type.dims, mesh), to = random.layout(type.dims, mesh),
+                 whole = Layout::replicated(type.dims);
     const ReshardCost cost = bytes_moved_cost(mesh);
     const auto price = [&](const Layout& a, const Layout& b) {
       double sum = 0;
