@@ -12,6 +12,7 @@ namespace rhino::app {
 namespace {
 
 constexpr const Command* kCommands[] = {
+    &train_command,
     &eval_command,
     &info_command,
     &help_command,

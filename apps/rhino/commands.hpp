@@ -14,6 +14,7 @@ namespace rhino::app {
 extern const Command eval_command;
 extern const Command help_command;
 extern const Command info_command;
+extern const Command train_command;
 
 /// All commands, in the order in which `rhino --help` shows them.
 std::span<const Command* const> commands();

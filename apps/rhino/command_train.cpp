@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <rhino/base/error.hpp>
+#include <rhino/base/log.hpp>
+#include <rhino/base/strings.hpp>
+#include <rhino/comm/mpi/environment.hpp>
+#include <rhino/cost/cost_model.hpp>
+#include <rhino/device/arena.hpp>
+#include <rhino/io/data_set.hpp>
+#include <rhino/io/plan_file.hpp>
+#include <rhino/lower/lower.hpp>
+#include <rhino/plan/mpi/mpi_search_board.hpp>
+#include <rhino/runtime/backend.hpp>
+#include <rhino/runtime/initial_state.hpp>
+#include <rhino/runtime/trainer.hpp>
+
+#include "commands.hpp"
+#include "job.hpp"
+#include "mpi_session.hpp"
+
+namespace rhino::app {
+namespace {
+
+struct Flags {
+  std::string deck;
+  std::vector<std::string> overrides;
+  std::string plan, promote, metrics, data;
+  std::int64_t steps = -1;
+  std::int64_t seed = -1;
+  bool print_deck = false;
+  bool dry_run = false;
+};
+
+Deck resolve(const Flags& flags) {
+  std::string deck_file = flags.deck;
+  std::vector<std::string> overrides;
+  if (deck_file.ends_with(".h5")) {  // a model file in place of a deck
+    overrides.push_back("model.file=" + deck_file);
+    deck_file.clear();
+  }
+  overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) overrides.push_back(fmt::format("{}={}", key, value));
+  };
+  set("plan.strategy", flags.plan);
+  set("model.promote", flags.promote);
+  set("train.metrics", flags.metrics);
+  set("data.file", flags.data);
+  if (flags.steps >= 0) set("train.steps", fmt::format("{}", flags.steps));
+  if (flags.seed >= 0) set("train.seed", fmt::format("{}", flags.seed));
+  return read_deck(deck_file, overrides);
+}
+
+/// One JSON line per step on the root; nothing elsewhere. Lines are flushed, so that a job that is cut short leaves whole ones.
+class MetricsFile {
+ public:
+  MetricsFile(const std::string& path, bool root) : path_(path) {
+    if (path.empty() || !root) return;
+    file_.reset(std::fopen(path.c_str(), "w"));
+    RHINO_CHECK_AS(EnvironmentError, file_ != nullptr, "cannot write metrics to {}: {}", path, std::strerror(errno));
+  }
+  void write(const runtime::StepReport& report) {
+    if (!file_) return;
+    nlohmann::ordered_json line;
+    line["step"] = report.step;
+    line["loss"] = report.loss;
+    line["seconds"] = report.seconds;
+    for (const auto& [name, value] : report.metrics) line[name] = value;
+    const std::string text = line.dump() + "\n";
+    const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0;
+    RHINO_CHECK_AS(EnvironmentError, written, "cannot write metrics to {}: {}", path_, std::strerror(errno));
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+/// A bar on a terminal, a line every few steps in a log.
+class Progress {
+ public:
+  Progress(std::int64_t steps, std::int64_t log_every, bool root)
+      : steps_(steps), log_every_(log_every), root_(root), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+  void show(const runtime::StepReport& report) {
+    if (!root_) return;
+    const bool due = report.step % log_every_ == 0 || report.step == 1 || report.step == steps_;
+    if (terminal_) {
+      constexpr int width = 30;
+      const int filled = steps_ > 0 ? static_cast<int>(width * report.step / steps_) : width;
+      fmt::print(stderr, "\r[{}{}] {}/{}  loss {:.6g}  {}/step   ", std::string(static_cast<std::size_t>(filled), '#'),
+                 std::string(static_cast<std::size_t>(width - filled), '.'), report.step, steps_, report.loss,
+                 human_seconds(report.seconds));
+      if (report.step == steps_) fmt::print(stderr, "\n");
+    }
+    if (due && !terminal_) {
+      fmt::print("step {:>6}  loss {:.6g}  {}/step\n", report.step, report.loss, human_seconds(report.seconds));
+      std::fflush(stdout);
+    }
+  }
+
+ private:
+  std::int64_t steps_, log_every_;
+  bool root_, terminal_;
+};
+
+std::int64_t steps_to_train(const Deck& deck, const io::DataSet& data) {
+  std::int64_t steps = deck.integer("train.steps");
+  const std::int64_t epochs = deck.integer("data.epochs");
+  if (epochs > 0) {
+    const std::int64_t of_epochs = epochs * data.batches_per_epoch();
+    steps = deck.given("train.steps") ? std::min(steps, of_epochs) : of_epochs;
+  }
+  return steps;
+}
+
+int train(const Flags& flags) {
+  const Deck deck = resolve(flags);
+  if (flags.print_deck) {
+    fmt::print("{}", deck.canonical_text());
+    return 0;
+  }
+  MpiSession session;
+  session.require_equal(deck.hash(), "the decks");
+  const device::Environment device_environment;
+
+  const io::Model model = load_model(deck);
+  RHINO_CHECK_AS(UsageError, !deck.text("data.file").empty(), "training needs data: data.file in the deck, or --data FILE");
+  io::DataOptions data_options;
+  data_options.shuffle = deck.flag("data.shuffle");
+  data_options.seed = static_cast<std::uint64_t>(deck.integer("train.seed"));
+  data_options.short_batch = deck.text("data.short_batch") == "wrap" ? io::ShortBatch::Wrap : io::ShortBatch::Drop;
+  const io::DataSet data(deck.text("data.file"), io::data_fields(model.signature, model.program.entry()), data_options);
+
+  const auto search_begin = std::chrono::steady_clock::now();
+  plan::Plan plan;
+  {
+    const auto board = plan::mpi::make_search_board();
+    plan = choose_plan(deck, model, session.size(), *board);
+  }
+  const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
+
+  const auto backend = runtime::make_backend();
+  const cluster::Mesh mesh = cluster::lay_out(plan.sharding.mesh, cluster_for(deck, session.size()));
+  shard::PartitionOptions partition_options;
+  partition_options.cost = cost::reshard_seconds(mesh);
+  const shard::PartitionedProgram partitioned = shard::partition(model.program, plan.sharding, partition_options);
+  lower::LowerOptions lower_options;
+  lower_options.overlap = deck.flag("runtime.overlap");
+  lower_options.bundle_bytes = deck.integer("runtime.bundle_bytes");
+  lower_options.updates_in_place = [&](const ir::Op& op) { return backend->updates_in_place(op); };
+  lower_options.workspace_bytes = [&](const ir::Program& program, const ir::Function& function, const ir::Op& op) {
+    return backend->make(program, function, op)->workspace_bytes();
+  };
+  const lower::RankProgram program = lower::lower(partitioned, model.signature, session.rank(), lower_options);
+  lower::verify(program);
+  plan.bytes_per_rank = {program.arena_bytes};
+  if (session.root()) {
+    if (!deck.text("plan.output").empty()) io::write_plan(plan, deck.text("plan.output"));
+    std::string axes;
+    for (const shard::MeshAxis& axis : plan.sharding.mesh.axes()) axes += fmt::format(" {}={}", axis.name, axis.size);
+    fmt::print("plan {} on {} rank{}, mesh [{}], found in {}; predicted {}/step\n", plan.strategy_name, session.size(),
+               session.size() == 1 ? "" : "s", trim(axes), human_seconds(search_seconds), human_seconds(plan.predicted.total));
+    fmt::print("needs {} per rank ({} tasks, {} kernels)\n", human_bytes(program.arena_bytes), program.tasks.size(), backend->name());
+    std::fflush(stdout);
+  }
+  if (flags.dry_run) {
+    if (session.root()) fmt::print("{}", lower::to_string(program));
+    return 0;
+  }
+
+  const auto communicator = comm::mpi::make_communicator(deck.real("runtime.watchdog_seconds"));
+  runtime::Executor executor(program, *backend, *communicator, device::make_host_arena(program.arena_bytes));
+  runtime::load_initial_state(executor, model);
+  runtime::Trainer trainer(executor, model.signature, data);
+  MetricsFile metrics(deck.text("train.metrics"), session.root());
+  const std::int64_t steps = steps_to_train(deck, data);
+  Progress progress(steps, deck.integer("train.log_every"), session.root());
+  while (trainer.steps_done() < steps) {
+    const runtime::StepReport report = trainer.step();
+    metrics.write(report);
+    progress.show(report);
+  }
+  return 0;
+}
+
+Action declare(CLI::App& cli) {
+  auto flags = std::make_shared<Flags>();
+  cli.add_option("deck", flags->deck, "Deck (TOML), or a model file (.h5)")->required();
+  cli.add_option("overrides", flags->overrides, "section.key=value, over what the deck says");
+  cli.add_option("--plan", flags->plan, "auto, data, tensor or a plan file (plan.strategy)");
+  cli.add_option("--promote", flags->promote, "none or f64: widen all floating types (model.promote)");
+  cli.add_option("--metrics", flags->metrics, "File for one JSON line per step (train.metrics)");
+  cli.add_option("--data", flags->data, "HDF5 file of examples (data.file)");
+  cli.add_option("--steps", flags->steps, "Steps to train (train.steps)");
+  cli.add_option("--seed", flags->seed, "Seed of initial values and shuffling (train.seed)");
+  cli.add_flag("--print-deck", flags->print_deck, "Print the resolved deck and stop");
+  cli.add_flag("--dry-run", flags->dry_run, "Plan and lower, print the task list of rank 0 and stop");
+  return [flags] { return train(*flags); };
+}
+
+}  // namespace
+
+const Command train_command = {
+    "train",
+    "Finds a plan for the ranks of this job and trains",
+    "mpirun -n 4 rhino train inputs/gpt_tiny.toml\n"
+    "mpirun -n 2 rhino train inputs/mlp_digits.toml --plan data --steps 50 --metrics losses.jsonl\n"
+    "rhino train model.h5 --data tokens.h5 plan.level=2",
+    declare,
+};
+
+}  // namespace rhino::app

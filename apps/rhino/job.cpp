@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.hpp"
+
+#include <filesystem>
+
+#include <rhino/base/error.hpp>
+#include <rhino/base/log.hpp>
+#include <rhino/io/model_import.hpp>
+#include <rhino/io/plan_file.hpp>
+#include <rhino/ir/passes.hpp>
+#include <rhino/kernels/reference/evaluate.hpp>
+
+namespace rhino::app {
+
+Deck read_deck(const std::string& file, const std::vector<std::string>& overrides) {
+  Deck deck = file.empty() ? Deck() : Deck::from_file(file);
+  deck.override_with(overrides);
+  return deck;
+}
+
+io::Model load_model(const Deck& deck) {
+  const bool file = !deck.text("model.file").empty();
+  const bool import = !deck.text("model.import").empty();
+  RHINO_CHECK_AS(UsageError, file != import, "the deck must name one model: model.file or model.import, {}",
+                 file ? "not both" : "and it names none");
+  io::Model model;
+  if (file) {
+    model = io::read_model(deck.text("model.file"));
+  } else {
+    io::ImportRequest request;
+    request.program_path = deck.text("model.import");
+    request.state_path = deck.text("model.state");
+    request.manifest_path = deck.text("model.manifest");
+    request.evaluate = kernels::reference::evaluate;
+    io::ImportedModel imported = io::import_model(request);
+    for (const std::string& assumption : imported.assumptions) log_warn("{}", assumption);
+    model = std::move(imported.model);
+  }
+  if (deck.text("model.promote") == "f64") ir::promote_floats_to_f64(model.program);
+  return model;
+}
+
+cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks) {
+  const std::string& file = deck.text("cluster.file");
+  return file.empty() ? cluster::default_cpu_cluster(ranks) : cluster::read_cluster(file);
+}
+
+plan::Plan choose_plan(const Deck& deck, const io::Model& model, std::int64_t devices, plan::SearchBoard& board) {
+  const std::string& strategy = deck.text("plan.strategy");
+  if (strategy != "auto" && strategy != "data" && strategy != "tensor") {
+    plan::Plan plan = io::read_plan(strategy);
+    plan::check_plan(plan, model.program, devices);
+    return plan;
+  }
+  plan::PlannerOptions options;
+  options.strategy = strategy;
+  options.level = static_cast<int>(deck.integer("plan.level"));
+  options.seconds = deck.real("plan.seconds");
+  options.memory_limit = deck.integer("plan.memory_limit");
+  options.seed = static_cast<std::uint64_t>(deck.integer("plan.seed"));
+  const cluster::Cluster cluster = cluster_for(deck, devices);
+  RHINO_CHECK_AS(UsageError, cluster.devices() == devices, "cluster {} has {} devices, this job has {} ranks", cluster.name,
+                 cluster.devices(), devices);
+  return plan::find_plan(model.program, model.signature, cluster, options, board);
+}
+
+}  // namespace rhino::app

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <rhino/base/deck.hpp>
+#include <rhino/io/model_file.hpp>
+#include <rhino/plan/plan.hpp>
+#include <rhino/plan/planner.hpp>
+
+namespace rhino::app {
+
+/// Deck from a file (or all defaults if `file` is empty) with `section.key=value` overrides.
+Deck read_deck(const std::string& file, const std::vector<std::string>& overrides);
+
+/// The model that a deck's [model] section names: a model file, or a step to import; widened to f64 if the deck says so.
+/// Local. Throws UsageError if the section names none or both.
+io::Model load_model(const Deck& deck);
+
+/// The cluster to plan for: the deck's description, or `ranks` processes like this one.
+cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks);
+
+/// The plan that a deck asks for: found now, or read from a plan file and checked against the model. Collective over the
+/// board.
+plan::Plan choose_plan(const Deck& deck, const io::Model& model, std::int64_t devices, plan::SearchBoard& board);
+
+}  // namespace rhino::app

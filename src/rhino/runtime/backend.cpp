@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <rhino/runtime/backend.hpp>
+
+#include <rhino/kernels/reference/reference_backend.hpp>
+
+namespace rhino::runtime {
+
+std::unique_ptr<kernels::Backend> make_backend() { return kernels::reference::make_backend(); }
+
+}  // namespace rhino::runtime
