@@ -13,6 +13,8 @@ namespace {
 
 constexpr const Command* kCommands[] = {
     &train_command,
+    &plan_command,
+    &calibrate_command,
     &eval_command,
     &info_command,
     &help_command,

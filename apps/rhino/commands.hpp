@@ -13,7 +13,9 @@ namespace rhino::app {
 // commands.cpp, and the file in CMakeLists.txt.
 extern const Command eval_command;
 extern const Command help_command;
+extern const Command calibrate_command;
 extern const Command info_command;
+extern const Command plan_command;
 extern const Command train_command;
 
 /// All commands, in the order in which `rhino --help` shows them.

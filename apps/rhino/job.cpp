@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <rhino/base/error.hpp>
@@ -40,9 +41,24 @@ io::Model load_model(const Deck& deck) {
   return model;
 }
 
+std::string calibration_file() {
+  if (const char* file = std::getenv("RHINO_CALIBRATION")) return file;
+  if (const char* config = std::getenv("XDG_CONFIG_HOME")) return std::string(config) + "/rhino/calibration.toml";
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "." : home) + "/.config/rhino/calibration.toml";
+}
+
 cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks) {
   const std::string& file = deck.text("cluster.file");
-  return file.empty() ? cluster::default_cpu_cluster(ranks) : cluster::read_cluster(file);
+  if (!file.empty()) return cluster::read_cluster(file);
+  cluster::Cluster cluster = cluster::default_cpu_cluster(ranks);
+  if (std::filesystem::exists(calibration_file())) {
+    // Measured with some number of ranks; the rates of a rank and its links are taken for any number.
+    cluster = cluster::read_cluster(calibration_file());
+    cluster.levels.resize(1);
+    cluster.levels.front().fanout = ranks;
+  }
+  return cluster;
 }
 
 plan::Plan choose_plan(const Deck& deck, const io::Model& model, std::int64_t devices, plan::SearchBoard& board) {

@@ -20,7 +20,11 @@ Deck read_deck(const std::string& file, const std::vector<std::string>& override
 /// Local. Throws UsageError if the section names none or both.
 io::Model load_model(const Deck& deck);
 
-/// The cluster to plan for: the deck's description, or `ranks` processes like this one.
+/// File that `rhino calibrate` writes and planning for this machine reads: $RHINO_CALIBRATION, or rhino/calibration.toml in
+/// the user's configuration folder.
+std::string calibration_file();
+
+/// The cluster to plan for: the deck's description, or `ranks` processes like this one at the calibrated or shipped rates.
 cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks);
 
 /// The plan that a deck asks for: found now, or read from a plan file and checked against the model. Collective over the
