@@ -21,6 +21,18 @@ namespace {
 
 using kernels::reference::Tensor;
 
+/// Kokkos for all tests of the program.
+class DeviceEnvironment final : public testing::Environment {
+ public:
+  void SetUp() override { environment_ = std::make_unique<device::Environment>(); }
+  void TearDown() override { environment_.reset(); }
+
+ private:
+  std::unique_ptr<device::Environment> environment_;
+};
+
+const testing::Environment* const device_environment = testing::AddGlobalTestEnvironment(new DeviceEnvironment);
+
 /// Every parameter a batch, every result a metric.
 ir::Signature plain_signature(const ir::Function& function) {
   ir::Signature signature;
