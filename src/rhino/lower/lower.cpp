@@ -155,6 +155,7 @@ class Emitter {
       const ir::DType dtype = f.type(op.operands[0]).dtype;
       const std::int64_t bytes = storage_.storages[bundle.storage].bytes;
       task.send = task.receive = buffer(bundle, {dtype, {bytes / static_cast<std::int64_t>(ir::dtype_bytes(dtype))}});
+      for (ValueId value : unit.writes) task.parts.push_back(buffer(places.values[value.index()], f.type(value)));
     } else {
       task.send = buffer(places.values[op.operands[0].index()], f.type(op.operands[0]));
       task.receive = buffer(places.values[op.results[0].index()], f.type(op.results[0]));

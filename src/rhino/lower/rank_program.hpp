@@ -68,6 +68,7 @@ struct CollectiveTask {
   ir::ReducerKind reducer = ir::ReducerKind::Add;
   BufferId send;
   BufferId receive;                     ///< may equal `send` for AllReduce (in place)
+  std::vector<BufferId> parts;          ///< a bundle: the values in the message, which lie inside `send` with padding between
 };
 
 struct WaitTask {

@@ -114,10 +114,15 @@ class Walker {
     write(task.to);
   }
   void visit(const CollectiveTask& task, const std::string& name) {
-    read(task.send, name);
+    if (task.parts.empty()) {
+      read(task.send, name);
+    } else {
+      for (BufferId part : task.parts) read(part, name);
+    }
     const bool added = open_.emplace(task.request, Open{range(task.send), range(task.receive)}).second;
     RHINO_ASSERT(added, "request {} is started twice ({})", task.request, name);
     write(task.receive);
+    for (BufferId part : task.parts) write(part);
   }
   void visit(const WaitTask& task, const std::string& name) {
     RHINO_ASSERT(open_.erase(task.request) == 1, "request {} is awaited but was not started ({})", task.request, name);
