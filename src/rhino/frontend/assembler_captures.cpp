@@ -123,19 +123,23 @@ Scope Assembler::lower_region(Scope& parent, const SyntaxRegion& region, Capture
 }
 
 Bound Assembler::elided_constant(Scope& scope, std::string_view name, const ir::TensorType& type, const SyntaxOp& op) {
+  constexpr std::string_view prefix = "elided constant ";  // no name of the text has blanks
   Scope* root = &scope;
   while (root->parent != nullptr) root = root->parent;
-  if (!root->names.contains(name)) {
-    elided_names_.emplace_back(name);  // the key must outlive the op
-    const std::string_view key = elided_names_.back();
+  elided_names_.push_back(std::string(prefix) + std::string(name));
+  OperandUse use;
+  use.name = elided_names_.back();
+  use.position = op.position;
+  if (root->names.contains(use.name)) {
+    const auto known = root->names.find(use.name);
+    elided_names_.pop_back();
+    use.name = known->first;  // this one lives on
+  } else {
     std::vector<Bound> bound(1);
     bound[0].value = program_.function(root->function).add_param(type);
-    root->names.emplace(key, std::move(bound));
-    states_[current_function_].elided.push_back({key, type});
+    root->names.emplace(use.name, std::move(bound));
+    states_[current_function_].elided.push_back({use.name.substr(prefix.size()), type});
   }
-  OperandUse use;
-  use.name = name;
-  use.position = op.position;
   return resolve(scope, use, op);
 }
 
