@@ -79,7 +79,14 @@ std::vector<AxisId> axes_of(const Strategy& strategy) {
 void carry_partials(const ir::Program& program, const ir::Function& function, const ir::Op& op, const FactorMap& map,
                     const MeshShape& mesh, const std::vector<std::optional<Layout>>& layouts, Strategy& strategy, Random& random) {
   for (const ValueId operand : op.operands) {
-    const auto& from = layouts[operand.index()];
+    std::optional<Layout> from = layouts[operand.index()];
+    if (random.chance(0.05)) {  // a whole value taken for a partial one
+      from = Layout{};
+      from->partial_axes = {static_cast<AxisId>(random.integer(0, mesh.rank() - 1))};
+      const bool bits = function.type(operand).dtype == ir::DType::I1;
+      from->partial_kind = random.pick(bits ? std::vector{shard::PartialKind::Or, shard::PartialKind::And}
+                                            : std::vector{shard::PartialKind::Sum, shard::PartialKind::Max, shard::PartialKind::Min});
+    }
     if (!from || !from->is_partial() || random.chance(0.2)) continue;
     Strategy carried = strategy;
     carried.carried_axes = from->partial_axes;

@@ -144,11 +144,29 @@ class FunctionRewriter {
     }
     const LocalValue& home = values_[global.index()];
     const ir::TensorType& type = function_.type(global);
-    const auto steps = plan_reshard(type, home.layout, target, owner_.mesh(), owner_.cost());
-    const ValueId value =
-        emit_reshard(emitter_.builder(), home.value, type, home.layout, steps, owner_.mesh(), emitter_.device());
+    // A consumer may carry a partial value past itself where the producer leaves a whole one: a sum then counts it on one
+    // device; maxima and the like need nothing.
+    Layout reached = target;
+    const bool same_kind = home.layout.partial_kind == target.partial_kind;
+    std::erase_if(reached.partial_axes, [&](AxisId axis) { return !same_kind || !contains(home.layout.partial_axes, axis); });
+    std::vector<AxisId> counted_once;
+    for (const AxisId axis : target.partial_axes) {
+      if (!contains(reached.partial_axes, axis)) counted_once.push_back(axis);
+    }
+    reached = canonical(std::move(reached), owner_.mesh());
+    const auto steps = plan_reshard(type, home.layout, reached, owner_.mesh(), owner_.cost());
+    ValueId value = emit_reshard(emitter_.builder(), home.value, type, home.layout, steps, owner_.mesh(), emitter_.device());
+    if (!counted_once.empty() && target.partial_kind == PartialKind::Sum) {
+      const ir::TensorType local = emitter_.type(value);
+      const ValueId nothing = emitter_.builder().broadcast_scalar(emitter_.identity(target.partial_kind, local.dtype), local.dims);
+      value = emitter_.on_first(counted_once, value, nothing);
+    }
     versions.emplace_back(target, value);
     return value;
+  }
+
+  static bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
   }
 
   void rewrite_op(const ir::Op& op, const Strategy& strategy) {
