@@ -87,6 +87,29 @@ TEST(Eval, ProgramsWithoutChecksPrintTheirResults) {
   EXPECT_EQ(result.output, "result 0: tensor<2xi8> = 1, -2\n");
 }
 
+TEST(Eval, ReducersMayWorkInWiderTypes) {
+  const auto result = eval(R"(func.func @main() {
+  %0 = stablehlo.constant dense<[100, 100, 2]> : tensor<3xi8>
+  %1 = stablehlo.constant dense<0> : tensor<i8>
+  %2 = "stablehlo.reduce"(%0, %1) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %4 = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %4 : tensor<i32>
+  }) {dimensions = array<i64: 0>} : (tensor<3xi8>, tensor<i8>) -> tensor<i32>
+  check.expect_eq_const %2, dense<202> : tensor<i32>
+  %5 = stablehlo.constant dense<[1]> : tensor<1xi64>
+  %6 = stablehlo.constant dense<100> : tensor<i8>
+  %7 = "stablehlo.scatter"(%0, %5, %6) ({
+    ^bb0(%a: tensor<i16>, %b: tensor<i16>):
+      %8 = stablehlo.add %a, %b : tensor<i16>
+      stablehlo.return %8 : tensor<i16>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>} : (tensor<3xi8>, tensor<1xi64>, tensor<i8>) -> tensor<3xi16>
+  check.expect_eq_const %7, dense<[100, 200, 2]> : tensor<3xi16>
+  func.return
+})");
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
 TEST(Eval, CollectivesOnVirtualRanks) {
   const auto result = eval(R"(module @groups {
   func.func @program(%x : tensor<2xi64>) -> tensor<2xi64> {

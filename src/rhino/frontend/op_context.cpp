@@ -101,6 +101,21 @@ ir::ValueId OpContext::operand(std::size_t index) const {
   return operands[index].value;
 }
 
+std::vector<ir::ValueId> OpContext::values_widened(ir::FunctionId region,
+                                                   const std::function<int(std::size_t)>& parameter_of) {
+  std::vector<ir::ValueId> widened = values();
+  const auto params = assembler.program().function(region).param_types();
+  for (std::size_t i = 0; i < widened.size(); ++i) {
+    const int parameter = parameter_of(i);
+    if (parameter < 0 || static_cast<std::size_t>(parameter) >= params.size()) continue;
+    const ir::DType from = type(widened[i]).dtype, to = params[static_cast<std::size_t>(parameter)].dtype;
+    const bool same_sort = (ir::is_float(from) && ir::is_float(to)) || (ir::is_signed_int(from) && ir::is_signed_int(to)) ||
+                           (ir::is_unsigned_int(from) && ir::is_unsigned_int(to));
+    if (same_sort && ir::dtype_bits(to) > ir::dtype_bits(from)) widened[i] = builder.convert(widened[i], to);
+  }
+  return widened;
+}
+
 std::vector<ir::ValueId> OpContext::values() const {
   std::vector<ir::ValueId> all;
   for (const Bound& operand : operands) flatten(operand, all);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ class OpContext {
   ir::ValueId operand(std::size_t index) const;
   /// All operands, tuples taken apart.
   std::vector<ir::ValueId> values() const;
+  /// values(), each converted to the element type of the region parameter `parameter_of(i)` (negative: none) where that
+  /// is a wider type of the same sort: reducers may work in wider types than their inputs, the IR's do not.
+  std::vector<ir::ValueId> values_widened(ir::FunctionId region, const std::function<int(std::size_t)>& parameter_of);
   ir::TensorType type(ir::ValueId value) const;
   ir::TensorType operand_type(std::size_t index) const { return type(operand(index)); }
   /// Type that the text gives a result.

@@ -84,7 +84,8 @@ std::vector<Bound> read_all_reduce(OpContext& context) {
   read_groups(context, attrs, "replica_groups");
   read_reduction_mode(context, attrs);
   const ir::FunctionId reducer = context.region_by_copy(0, "reducer");
-  return results(context.builder.add_multi(OpKind::AllReduce, context.values(), std::move(attrs), {reducer}));
+  const auto values = context.values_widened(reducer, [](std::size_t) { return 0; });
+  return results(context.builder.add_multi(OpKind::AllReduce, values, std::move(attrs), {reducer}));
 }
 
 std::vector<Bound> read_all_gather(OpContext& context) {
@@ -107,7 +108,8 @@ std::vector<Bound> read_reduce_scatter(OpContext& context) {
   group_size_from(context, attrs, size_of(context, context.operand_type(0), attrs.dimension),
                   size_of(context, context.result_type(), attrs.dimension));
   const ir::FunctionId reducer = context.region_by_copy(0, "reducer");
-  return results(context.builder.add_multi(OpKind::ReduceScatter, context.values(), std::move(attrs), {reducer}));
+  const auto values = context.values_widened(reducer, [](std::size_t) { return 0; });
+  return results(context.builder.add_multi(OpKind::ReduceScatter, values, std::move(attrs), {reducer}));
 }
 
 std::vector<Bound> read_all_to_all(OpContext& context) {

@@ -70,7 +70,13 @@ std::vector<Bound> read_scatter(OpContext& context) {
   attrs.indices_are_sorted = context.boolean_or({"indices_are_sorted"}, false);
   attrs.unique_indices = context.boolean_or({"unique_indices"}, false);
   const ir::FunctionId update = context.region_by_copy(0, "scatter_update");
-  return results(context.builder.add_multi(OpKind::Scatter, context.values(), std::move(attrs), {update}));
+  // Inputs, indices, updates; the update computation takes one scalar of each input, then one of each update.
+  const std::size_t inputs = context.operands.size() / 2;
+  const auto values = context.values_widened(update, [=](std::size_t i) {
+    if (i == inputs) return -1;
+    return static_cast<int>(i < inputs ? i : i - 1);
+  });
+  return results(context.builder.add_multi(OpKind::Scatter, values, std::move(attrs), {update}));
 }
 
 std::vector<Bound> read_dynamic_slice(OpContext& context) {

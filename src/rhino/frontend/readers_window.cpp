@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <rhino/frontend/op_context.hpp>
@@ -151,11 +153,18 @@ std::vector<ir::WindowDim> read_window(OpContext& context) {
   return window;
 }
 
+/// Inputs and initial values of a reduction in the types of its reducer.
+std::vector<ir::ValueId> reduction_values(OpContext& context, ir::FunctionId reducer) {
+  const std::size_t inputs = std::max<std::size_t>(context.operands.size() / 2, 1);
+  return context.values_widened(reducer, [=](std::size_t i) { return static_cast<int>(i % inputs); });
+}
+
 std::vector<Bound> read_reduce_window(OpContext& context) {
   context.expect_regions(1);
   ir::ReduceWindowAttrs attrs{read_window(context)};
   const ir::FunctionId reducer = context.region_by_copy(0, "window_reducer");
-  return results(context.builder.add_multi(OpKind::ReduceWindow, context.values(), std::move(attrs), {reducer}));
+  return results(context.builder.add_multi(OpKind::ReduceWindow, reduction_values(context, reducer), std::move(attrs),
+                                           {reducer}));
 }
 
 std::vector<Bound> read_select_and_scatter(OpContext& context) {
@@ -188,7 +197,8 @@ std::vector<Bound> read_reduce(OpContext& context) {
   if (context.operands.empty()) context.fail("needs operands");
   const ir::FunctionId reducer =
       context.has({"applies"}) ? simple_reducer(context) : context.region_by_copy(0, "reducer");
-  return results(context.builder.add_multi(OpKind::Reduce, context.values(), std::move(attrs), {reducer}));
+  return results(
+      context.builder.add_multi(OpKind::Reduce, reduction_values(context, reducer), std::move(attrs), {reducer}));
 }
 
 }  // namespace
