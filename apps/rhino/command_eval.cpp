@@ -15,7 +15,10 @@
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
+#include <rhino/base/strings.hpp>
 #include <rhino/frontend/import.hpp>
+#include <rhino/ir/op_info.hpp>
+#include <rhino/ir/passes.hpp>
 #include <rhino/kernels/reference/check_program.hpp>
 #include <rhino/kernels/reference/interpreter.hpp>
 
@@ -35,6 +38,7 @@ struct Options {
   bool summary = false;
   bool run_disabled = false;
   bool allow_unsupported = false;
+  std::string simplify;
 };
 
 struct Counts {
@@ -113,9 +117,36 @@ void print_results(const std::vector<reference::Tensor>& results) {
   }
 }
 
+/// The passes of --simplify by name, in the order in which "all" runs them.
+struct Pass {
+  const char* name;
+  void (*run)(ir::Program&);
+};
+constexpr Pass passes[] = {
+    {"inline", ir::inline_calls},
+    {"identities", ir::simplify_identities},
+    {"fold", [](ir::Program& program) { ir::fold_constants(program, reference::evaluate_op); }},
+    {"common", ir::eliminate_common_subexpressions},
+    {"dead", ir::eliminate_dead_code},
+};
+
+std::vector<Pass> chosen_passes(const std::string& names) {
+  if (names == "all") return {std::begin(passes), std::end(passes)};
+  std::vector<Pass> chosen;
+  for (const std::string_view name : split(names, ',')) {
+    const auto found = std::find_if(std::begin(passes), std::end(passes), [&](const Pass& pass) { return name == pass.name; });
+    RHINO_CHECK_AS(UsageError, found != std::end(passes),
+                   "--simplify: there is no pass '{}'; there are all, inline, identities, fold, common, dead", name);
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
 class Evaluation {
  public:
-  explicit Evaluation(const Options& options) : options_(options) {}
+  explicit Evaluation(const Options& options) : options_(options) {
+    if (!options.simplify.empty()) passes_ = chosen_passes(options.simplify);
+  }
 
   void run_file(const fs::path& path) {
     const std::string text = read_file(path);
@@ -165,7 +196,7 @@ class Evaluation {
             function.name, function.params.size());
         return;
       }
-      report(path, module, program, reference::run_checks(program, functions));
+      report(path, module, program, passes_.empty() ? reference::run_checks(program, functions) : run_simplified(program, functions));
     } catch (const frontend::UnsupportedError& error) {
       ++counts_.unsupported;
       say("unsupported: {}", error.what());
@@ -173,6 +204,22 @@ class Evaluation {
       const std::string message = error.what();
       count_error(message.starts_with(path) ? message : fmt::format("{}:{}: {}", path, module.first_line, message));
     }
+  }
+
+  /// Each function as the entry of a program of its own, after the passes.
+  reference::CheckReport run_simplified(const ir::Program& program, const std::vector<ir::FunctionId>& functions) const {
+    reference::CheckReport sum;
+    for (const ir::FunctionId id : functions) {
+      ir::Program simplified = program;
+      simplified.main = id;
+      for (const Pass& pass : passes_) pass.run(simplified);
+      ir::verify(simplified);
+      auto report = reference::run_checks(simplified, {simplified.main});
+      sum.functions += report.functions;
+      sum.checks += report.checks;
+      std::move(report.failures.begin(), report.failures.end(), std::back_inserter(sum.failures));
+    }
+    return sum;
   }
 
   void report(const std::string& path, const frontend::ModuleText& module, const ir::Program& program,
@@ -195,6 +242,7 @@ class Evaluation {
   }
 
   const Options& options_;
+  std::vector<Pass> passes_;
   Counts counts_;
 };
 
@@ -224,6 +272,8 @@ Action declare(CLI::App& cli) {
   cli.add_flag("--run-disabled", options->run_disabled, "Also run files whose RUN lines say RUN-DISABLED");
   cli.add_flag("--allow-unsupported", options->allow_unsupported,
                "Exit with 0 although modules used something that Rhino does not have");
+  cli.add_option("--simplify", options->simplify,
+                 "Run passes before: 'all', or some of inline,identities,fold,common,dead split by commas");
   return [options] { return run(*options); };
 }
 

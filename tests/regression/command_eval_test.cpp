@@ -87,6 +87,17 @@ TEST(Eval, ProgramsWithoutChecksPrintTheirResults) {
   EXPECT_EQ(result.output, "result 0: tensor<2xi8> = 1, -2\n");
 }
 
+TEST(Eval, PassesBeforeTheRun) {
+  const std::string text = program("  check.expect_eq_const %1, dense<[2.0, 5.0]> : tensor<2xf32>");
+  // Folding makes the checked value a constant; the check itself stays.
+  const auto result = eval(text, "--simplify fold,dead");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output, HasSubstr("got 4, want 5"));
+  const auto wrong = eval(text, "--simplify foldd");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.errors, HasSubstr("there is no pass 'foldd'"));
+}
+
 TEST(Eval, ReducersMayWorkInWiderTypes) {
   const auto result = eval(R"(func.func @main() {
   %0 = stablehlo.constant dense<[100, 100, 2]> : tensor<3xi8>

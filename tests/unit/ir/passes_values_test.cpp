@@ -23,27 +23,6 @@ std::vector<Tensor> run(const ir::Program& program, const std::vector<ir::Litera
   return kernels::reference::run(program, program.main, std::move(tensors));
 }
 
-std::vector<ir::Literal> evaluate(const ir::Program& program, const ir::Op& op, const std::vector<ir::Literal>& literals) {
-  ir::Function function;
-  std::vector<Tensor> operands;
-  std::vector<ir::TensorType> types;
-  std::vector<ir::ValueId> ids;
-  for (const ir::Literal& literal : literals) {
-    operands.emplace_back(literal);
-    types.push_back(literal.type());
-    ids.push_back(function.add_param(literal.type()));
-  }
-  std::vector<const Tensor*> pointers;
-  for (const Tensor& operand : operands) pointers.push_back(&operand);
-  const ir::OpId id =
-      function.append(op.kind, op.attrs, ids, ir::infer_result_types({program, op.kind, op.attrs, types, op.regions}),
-                      op.regions);
-  std::vector<ir::Literal> results;
-  for (const Tensor& tensor : kernels::reference::run_op(program, function, function.op(id), pointers))
-    results.push_back(tensor.to_literal());
-  return results;
-}
-
 void expect_same_results(const char* what, const std::function<void(ir::Program&)>& pass, int seed) {
   Rng rng(static_cast<std::uint64_t>(seed));
   for (int i = 0; i < 150; ++i) {
@@ -70,7 +49,7 @@ TEST(PassesValues, CommonSubexpressions) {
 }
 TEST(PassesValues, Identities) { expect_same_results("simplify_identities", ir::simplify_identities, 4); }
 TEST(PassesValues, FoldConstants) {
-  expect_same_results("fold_constants", [](ir::Program& p) { ir::fold_constants(p, evaluate); }, 5);
+  expect_same_results("fold_constants", [](ir::Program& p) { ir::fold_constants(p, kernels::reference::evaluate_op); }, 5);
 }
 
 TEST(PassesValues, AllTogetherShrinkThePrograms) {
@@ -83,7 +62,7 @@ TEST(PassesValues, AllTogetherShrinkThePrograms) {
         before += program.entry().ops.size();
         ir::inline_calls(program);
         ir::simplify_identities(program);
-        ir::fold_constants(program, evaluate);
+        ir::fold_constants(program, kernels::reference::evaluate_op);
         ir::simplify_identities(program);
         ir::eliminate_common_subexpressions(program);
         ir::eliminate_dead_code(program);

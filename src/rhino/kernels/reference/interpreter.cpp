@@ -2,6 +2,7 @@
 #include <rhino/kernels/reference/interpreter.hpp>
 
 #include <rhino/base/error.hpp>
+#include <rhino/ir/op_info.hpp>
 #include <rhino/kernels/reference/elementwise.hpp>
 #include <rhino/kernels/reference/op_context.hpp>
 
@@ -156,6 +157,26 @@ std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& funct
   }
   RHINO_ASSERT(false, "{} has no kernel", ir::op_name(op.kind));
   return {};
+}
+
+std::vector<ir::Literal> evaluate_op(const ir::Program& program, const ir::Op& op, const std::vector<ir::Literal>& operands) {
+  ir::Function function;  // owns the values of a copy of the op; its regions are those of the program
+  std::vector<Tensor> tensors;
+  std::vector<ir::TensorType> types;
+  std::vector<ir::ValueId> values;
+  for (const ir::Literal& operand : operands) {
+    tensors.emplace_back(operand);
+    types.push_back(operand.type());
+    values.push_back(function.add_param(operand.type()));
+  }
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
+  const ir::OpId id =
+      function.append(op.kind, op.attrs, values, ir::infer_result_types({program, op.kind, op.attrs, types, op.regions}),
+                      op.regions, op.location);
+  std::vector<ir::Literal> results;
+  for (const Tensor& result : run_op(program, function, function.op(id), pointers)) results.push_back(result.to_literal());
+  return results;
 }
 
 }  // namespace rhino::kernels::reference

@@ -66,8 +66,11 @@ struct RunOptions {
 std::vector<Tensor> run(const ir::Program& program, ir::FunctionId function, std::vector<Tensor> arguments,
                         const RunOptions& options = {});
 
-/// Runs one op; the building block of `run` and the evaluator for ir::fold_constants.
+/// Runs one op of `function`; the building block of `run`.
 std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& function, const ir::Op& op,
                            std::span<const Tensor* const> operands, const RunOptions& options = {});
+
+/// Runs one op on literals, result types by inference: the evaluator for ir::fold_constants.
+std::vector<ir::Literal> evaluate_op(const ir::Program& program, const ir::Op& op, const std::vector<ir::Literal>& operands);
 
 }  // namespace rhino::kernels::reference

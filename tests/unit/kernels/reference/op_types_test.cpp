@@ -61,7 +61,7 @@ TEST(OpTypes, EveryElementwiseOpHasAKernelForItsTypes) {
     ++kinds;
     combinations += allowed;
   }
-  EXPECT_GT(kinds, 60);
+  EXPECT_GE(kinds, 59);
   EXPECT_GT(combinations, 350);
 }
 
