@@ -2,8 +2,9 @@
 """Widens a StableHLO program: every floating type becomes f64, nothing else changes.
 
 This is what `rhino train --promote f64` does to a program, done with JAX's own MLIR library, so that
-JAX's compiler can run the same widened program and give the losses to compare with. Constants keep
-the value that they have in their narrow type. Integers, random bits and comparisons of integers are
+JAX's compiler can run the same widened program and give the losses to compare with. A lone f32 number
+of at most six decimal digits (0.9, 1e-8) becomes that decimal in f64, as if the program had been written
+in f64; all other constants keep the value that they have in their narrow type. Integers, random bits and comparisons of integers are
 untouched. A bitcast between integers and a float keeps the narrow type, with a conversion beside it,
 because it speaks about the bits of that type.
 """
@@ -52,12 +53,24 @@ def _widen_constant(attribute):
     element = str(kind.element_type)
     wide = _widen_type(kind)
     if attribute.is_splat:
-        return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(ir.F64Type.get(), _scalar(attribute.get_splat_value())))
+        value = _scalar(attribute.get_splat_value())
+        if element == "f32":
+            value = restored_decimal(value)
+        return ir.DenseElementsAttr.get_splat(wide, ir.FloatAttr.get(ir.F64Type.get(), value))
     if element == "bf16":
         values = _bf16_values(attribute, kind)
     else:
         values = np.asarray(attribute).astype(np.float64)
     return ir.DenseElementsAttr.get(np.ascontiguousarray(values.reshape(kind.shape)), type=wide)
+
+
+def restored_decimal(value):
+    """The f64 nearest to the shortest decimal that reads back as this f32, if that has at most six digits."""
+    if not np.isfinite(value):
+        return value
+    text = np.format_float_scientific(np.float32(value), unique=True, trim="-")
+    digits = sum(c.isdigit() for c in text.split("e")[0])
+    return float(text) if digits <= 6 else value
 
 
 def _bf16_values(attribute, kind):

@@ -31,6 +31,32 @@ bool may_fold(OpKind kind) {
   }
 }
 
+/// Whether a floating result of this op is one of its operands' values (or a sign change of it). Others are rounded, and a
+/// rounded constant would stay rounded if the program is widened to f64 later.
+bool is_exact_on_floats(OpKind kind) {
+  switch (kind) {
+    case OpKind::Abs:
+    case OpKind::BroadcastInDim:
+    case OpKind::Clamp:
+    case OpKind::Concatenate:
+    case OpKind::DynamicSlice:
+    case OpKind::DynamicUpdateSlice:
+    case OpKind::Gather:
+    case OpKind::Maximum:
+    case OpKind::Minimum:
+    case OpKind::Negate:
+    case OpKind::Pad:
+    case OpKind::Reshape:
+    case OpKind::Reverse:
+    case OpKind::Select:
+    case OpKind::Sign:
+    case OpKind::Slice:
+    case OpKind::Sort:
+    case OpKind::Transpose: return true;
+    default: return false;
+  }
+}
+
 /// The same value, stored as one element if all are equal.
 Literal compact(Literal literal) {
   const auto bytes = literal.stored_bytes();
@@ -55,6 +81,7 @@ void fold_constants(Program& program, const OpEvaluator& evaluate, std::int64_t 
       };
       const bool foldable =
           may_fold(op.kind) && !op.operands.empty() &&
+          (is_exact_on_floats(op.kind) || std::none_of(op.results.begin(), op.results.end(), [&](ValueId id) { return is_float(old.type(id).dtype); })) &&
           std::all_of(op.results.begin(), op.results.end(), [&](ValueId id) { return is_small(id, max_elements); }) &&
           std::all_of(op.operands.begin(), op.operands.end(),
                       [&](ValueId id) { return is_constant(id) && is_small(id, operand_factor * max_elements); });

@@ -28,7 +28,8 @@ void simplify_identities(Program& program);
 using OpEvaluator =
     std::function<std::vector<Literal>(const Program&, const Op&, const std::vector<Literal>& operands)>;
 
-/// Evaluates ops whose operands are all constants, if the result has at most `max_elements` elements.
+/// Evaluates ops whose operands are all constants, if the result has at most `max_elements` elements. Floating arithmetic
+/// stays: its rounded result would remain rounded under promote_floats_to_f64.
 void fold_constants(Program& program, const OpEvaluator& evaluate, std::int64_t max_elements = 1024);
 
 /// Widens all floating types of the program to f64 (`--promote f64`): types, constants, converts. Integers and the bits

@@ -392,14 +392,14 @@ TEST(FoldConstants, EvaluatesSmallOpsOnConstants) {
   const OpEvaluator evaluate = [&](const Program&, const Op& op, const std::vector<Literal>& operands) {
     ++calls;
     EXPECT_EQ(op.kind, OpKind::Add);
-    return std::vector<Literal>{Literal::splat(operands[0].type(), operands[0].element_as_double(0) +
-                                                                       operands[1].element_as_double(0))};
+    return std::vector<Literal>{
+        Literal::splat_int(operands[0].type(), operands[0].element_as_int(0) + operands[1].element_as_int(0))};
   };
-  Program program = make({scalar}, [](Builder& b, Values x) -> Values {
-    const ValueId two = b.scalar(DType::F32, 2);
+  Program program = make({{DType::I32, {}}}, [](Builder& b, Values x) -> Values {
+    const ValueId two = b.scalar_int(DType::I32, 2);
     const ValueId four = b(OpKind::Add, two, two);
     const ValueId six = b(OpKind::Add, four, two);
-    const ValueId large = b.full({DType::F32, {5000}}, 1);
+    const ValueId large = b.full({DType::I32, {5000}}, 1);
     b.iota({DType::I32, {4}}, 0);
     return {b(OpKind::Add, x[0], six), b(OpKind::Add, large, large)};
   });
@@ -409,8 +409,24 @@ TEST(FoldConstants, EvaluatesSmallOpsOnConstants) {
   const Function& main = program.entry();
   const Op& sum = *main.producer(main.results[0]);
   ASSERT_EQ(main.producer(sum.operands[1])->kind, OpKind::Constant);
-  EXPECT_EQ(main.producer(sum.operands[1])->as<ConstantAttrs>().value.element_as_double(0), 6.0);
+  EXPECT_EQ(main.producer(sum.operands[1])->as<ConstantAttrs>().value.element_as_int(0), 6);
   EXPECT_EQ(main.producer(main.results[1])->kind, OpKind::Add);
+}
+
+TEST(FoldConstants, LeavesWhatWouldBeRounded) {
+  // 0.1 + 0.2 in f32, widened to f64 afterwards, is not 0.1 + 0.2 in f64.
+  std::vector<OpKind> evaluated;
+  const OpEvaluator evaluate = [&](const Program&, const Op& op, const std::vector<Literal>& operands) {
+    evaluated.push_back(op.kind);
+    return std::vector<Literal>{Literal::splat(operands[0].type(), -operands[0].element_as_double(0))};
+  };
+  Program program = make({scalar}, [](Builder& b, Values) -> Values {
+    const ValueId sum = b(OpKind::Add, b.scalar(DType::F32, 0.1), b.scalar(DType::F32, 0.2));
+    return {sum, b(OpKind::Negate, b.scalar(DType::F32, 0.3))};
+  });
+  fold_constants(program, evaluate);
+  EXPECT_EQ(evaluated, (std::vector<OpKind>{OpKind::Negate}));
+  EXPECT_EQ(program.entry().producer(program.entry().results[0])->kind, OpKind::Add);
 }
 
 TEST(Promote, WidensTypesConstantsAndConverts) {

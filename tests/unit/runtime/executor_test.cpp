@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/runtime/executor.hpp>
 
-#include <cmath>
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -15,35 +14,12 @@
 #include <rhino/runtime/backend.hpp>
 
 #include "support/random_program.hpp"
+#include "support/run_tasks.hpp"
 
 namespace rhino::runtime {
 namespace {
 
 using kernels::reference::Tensor;
-
-/// Kokkos for all tests of the program.
-class DeviceEnvironment final : public testing::Environment {
- public:
-  void SetUp() override { environment_ = std::make_unique<device::Environment>(); }
-  void TearDown() override { environment_.reset(); }
-
- private:
-  std::unique_ptr<device::Environment> environment_;
-};
-
-const testing::Environment* const device_environment = testing::AddGlobalTestEnvironment(new DeviceEnvironment);
-
-/// Every parameter a batch, every result a metric.
-ir::Signature plain_signature(const ir::Function& function) {
-  ir::Signature signature;
-  for (std::size_t i = 0; i < function.params.size(); ++i) {
-    signature.params.push_back({"p" + std::to_string(i), ir::ParamRole::Batch, {}, ir::Evidence::User});
-  }
-  for (std::size_t i = 0; i < function.results.size(); ++i) {
-    signature.results.push_back({"r" + std::to_string(i), ir::ResultRole::Metric, 0, ir::Evidence::User});
-  }
-  return signature;
-}
 
 /// The program as the partition of itself for one device.
 shard::PartitionedProgram on_one_device(const ir::Program& program) {
@@ -55,33 +31,6 @@ shard::PartitionedProgram on_one_device(const ir::Program& program) {
   return out;
 }
 
-lower::LowerOptions options_for(const kernels::Backend& backend) {
-  lower::LowerOptions options;
-  options.updates_in_place = [&](const ir::Op& op) { return backend.updates_in_place(op); };
-  options.workspace_bytes = [&](const ir::Program& program, const ir::Function& function, const ir::Op& op) {
-    return backend.make(program, function, op)->workspace_bytes();
-  };
-  return options;
-}
-
-void expect_near(const Tensor& want, const std::byte* got, const std::string& what) {
-  const ir::DType dtype = want.type.dtype;
-  Tensor have(want.type);
-  std::memcpy(have.bytes.data(), got, have.bytes.size());
-  if (!ir::is_float(dtype)) {
-    ASSERT_EQ(want.bytes, have.bytes) << what;
-    return;
-  }
-  const ir::Literal a = want.to_literal();
-  const ir::Literal b = have.to_literal();
-  const double tolerance = dtype == ir::DType::F64 ? 1e-9 : 2e-5;
-  double scale = 1e-3;
-  for (std::int64_t i = 0; i < want.type.elements(); ++i) scale = std::max(scale, std::abs(a.element_as_double(i)));
-  for (std::int64_t i = 0; i < want.type.elements(); ++i) {
-    ASSERT_NEAR(a.element_as_double(i), b.element_as_double(i), tolerance * scale) << what << " element " << i;
-  }
-}
-
 /// Runs a program as tasks on `backend` and compares every result with the interpreter's.
 void check_program(const ir::Program& program, const std::vector<ir::Literal>& arguments, const kernels::Backend& backend,
                    const std::string& what) {
@@ -90,7 +39,7 @@ void check_program(const ir::Program& program, const std::vector<ir::Literal>& a
   const std::vector<Tensor> want = kernels::reference::run(program, program.main, tensors);
 
   const lower::RankProgram tasks =
-      lower::lower(on_one_device(program), plain_signature(program.entry()), 0, options_for(backend));
+      lower::lower(on_one_device(program), test::plain_signature(program.entry()), 0, test::options_for(backend));
   ASSERT_NO_THROW(lower::verify(tasks)) << what << "\n" << lower::to_string(tasks);
   const auto communicator = comm::make_single_communicator();
   Executor executor(tasks, backend, *communicator, device::make_host_arena(tasks.arena_bytes));
@@ -101,7 +50,7 @@ void check_program(const ir::Program& program, const std::vector<ir::Literal>& a
     }
     executor.run_step();
     for (const lower::ResultSlot& slot : tasks.results) {
-      expect_near(want[slot.result], executor.address(slot.buffer), what + " result " + std::to_string(slot.result));
+      test::expect_near(want[slot.result], executor.address(slot.buffer), what + " result " + std::to_string(slot.result));
       if (testing::Test::HasFatalFailure()) return;
     }
     executor.advance();
@@ -138,7 +87,7 @@ class StateTest : public testing::Test {
       signature.params.push_back({"s" + std::to_string(i), ir::ParamRole::State, ir::StateKind::Param, ir::Evidence::User});
       signature.results.push_back({"s" + std::to_string(i), ir::ResultRole::State, static_cast<std::uint32_t>(i), ir::Evidence::User});
     }
-    const lower::RankProgram tasks = lower::lower(on_one_device(program_), signature, 0, options_for(*backend));
+    const lower::RankProgram tasks = lower::lower(on_one_device(program_), signature, 0, test::options_for(*backend));
     lower::verify(tasks);
     const auto communicator = comm::make_single_communicator();
     Executor executor(tasks, *backend, *communicator, device::make_host_arena(tasks.arena_bytes));
@@ -154,7 +103,7 @@ class StateTest : public testing::Test {
       executor.advance();
       states = kernels::reference::run(program_, program_.main, states);
       for (std::size_t i = 0; i < states.size(); ++i) {
-        expect_near(states[i], executor.address(tasks.state[i].current),
+        test::expect_near(states[i], executor.address(tasks.state[i].current),
                     "step " + std::to_string(step) + " state " + std::to_string(i));
       }
     }
