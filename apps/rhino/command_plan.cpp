@@ -43,7 +43,7 @@ int find(const Flags& flags) {
 
   MpiSession session;
   session.require_equal(deck.hash(), "the decks");
-  const io::Model model = load_model(deck);
+  const LoadedModel model = load_model(deck);
   const std::int64_t searching = session.size();
   std::int64_t devices = flags.ranks;
   if (devices == 0) {

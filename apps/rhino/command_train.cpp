@@ -141,7 +141,7 @@ int train(const Flags& flags) {
   session.require_equal(deck.hash(), "the decks");
   const device::Environment device_environment;
 
-  const io::Model model = load_model(deck);
+  const LoadedModel model = load_model(deck);
   RHINO_CHECK_AS(UsageError, !deck.text("data.file").empty(), "training needs data: data.file in the deck, or --data FILE");
   io::DataOptions data_options;
   data_options.shuffle = deck.flag("data.shuffle");
@@ -188,7 +188,7 @@ int train(const Flags& flags) {
 
   const auto communicator = comm::mpi::make_communicator(deck.real("runtime.watchdog_seconds"));
   runtime::Executor executor(program, *backend, *communicator, device::make_host_arena(program.arena_bytes));
-  runtime::load_initial_state(executor, model);
+  runtime::load_initial_state(executor, model.signature, model.values);
   runtime::Trainer trainer(executor, model.signature, data);
   MetricsFile metrics(deck.text("train.metrics"), session.root());
   const std::int64_t steps = steps_to_train(deck, data);

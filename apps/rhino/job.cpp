@@ -19,15 +19,13 @@ Deck read_deck(const std::string& file, const std::vector<std::string>& override
   return deck;
 }
 
-io::Model load_model(const Deck& deck) {
+LoadedModel load_model(const Deck& deck) {
   const bool file = !deck.text("model.file").empty();
   const bool import = !deck.text("model.import").empty();
   RHINO_CHECK_AS(UsageError, file != import, "the deck must name one model: model.file or model.import, {}",
                  file ? "not both" : "and it names none");
-  io::Model model;
-  if (file) {
-    model = io::read_model(deck.text("model.file"));
-  } else {
+  const auto open = [&] {
+    if (file) return io::ModelReader(deck.text("model.file"));
     io::ImportRequest request;
     request.program_path = deck.text("model.import");
     request.state_path = deck.text("model.state");
@@ -35,8 +33,10 @@ io::Model load_model(const Deck& deck) {
     request.evaluate = kernels::reference::evaluate;
     io::ImportedModel imported = io::import_model(request);
     for (const std::string& assumption : imported.assumptions) log_warn("{}", assumption);
-    model = std::move(imported.model);
-  }
+    return io::ModelReader(std::move(imported.model));
+  };
+  io::ModelReader values = open();
+  LoadedModel model{values.program(), values.signature(), std::move(values)};
   if (deck.text("model.promote") == "f64") ir::promote_floats_to_f64(model.program);
   return model;
 }
@@ -61,7 +61,7 @@ cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks) {
   return cluster;
 }
 
-plan::Plan choose_plan(const Deck& deck, const io::Model& model, std::int64_t devices, plan::SearchBoard& board) {
+plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board) {
   const std::string& strategy = deck.text("plan.strategy");
   if (strategy != "auto" && strategy != "data" && strategy != "tensor") {
     plan::Plan plan = io::read_plan(strategy);

@@ -16,9 +16,16 @@ namespace rhino::app {
 /// Deck from a file (or all defaults if `file` is empty) with `section.key=value` overrides.
 Deck read_deck(const std::string& file, const std::vector<std::string>& overrides);
 
-/// The model that a deck's [model] section names: a model file, or a step to import; widened to f64 if the deck says so.
-/// Local. Throws UsageError if the section names none or both.
-io::Model load_model(const Deck& deck);
+/// A model as a command uses it: the program that runs, and where its first values come from.
+struct LoadedModel {
+  ir::Program program;  ///< calls inlined; widened to f64 if the deck says so
+  ir::Signature signature;
+  io::ModelReader values;
+};
+
+/// The model that a deck's [model] section names: a model file, or a step to import. Local. Throws UsageError if the section
+/// names none or both.
+LoadedModel load_model(const Deck& deck);
 
 /// File that `rhino calibrate` writes and planning for this machine reads: $RHINO_CALIBRATION, or rhino/calibration.toml in
 /// the user's configuration folder.
@@ -29,6 +36,6 @@ cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks);
 
 /// The plan that a deck asks for: found now, or read from a plan file and checked against the model. Collective over the
 /// board.
-plan::Plan choose_plan(const Deck& deck, const io::Model& model, std::int64_t devices, plan::SearchBoard& board);
+plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board);
 
 }  // namespace rhino::app

@@ -10,7 +10,8 @@ set(RHINO_TEST_ENVIRONMENT
   OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
-  UBSAN_OPTIONS=print_stacktrace=1)
+  UBSAN_OPTIONS=print_stacktrace=1
+  RHINO_CALIBRATION=none)  # plans must not depend on what this machine was measured to do
 
 # rhino_set_test_properties(<test> [LABELS ...] [TIMEOUT s] [PROCESSORS n])
 # What every test has: environment, own working folder, time limit, exit code 77 = skipped.

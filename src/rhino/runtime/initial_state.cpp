@@ -1,44 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/runtime/initial_state.hpp>
 
-#include <cstring>
-
-#include <rhino/base/error.hpp>
-#include <rhino/io/elements.hpp>
-
 namespace rhino::runtime {
-
-namespace {
-
-/// Row-major product of the lists, taken from a whole tensor; -1 gives zeros.
-std::vector<std::byte> gather(const ir::Literal& literal, const std::vector<std::vector<std::int64_t>>& indices) {
-  const std::size_t width = ir::dtype_bytes(literal.type().dtype);
-  const auto stored = literal.stored_bytes();
-  const ir::Dims strides = ir::row_major_strides(literal.type().dims);
-  std::size_t count = 1;
-  for (const auto& list : indices) count *= list.size();
-  std::vector<std::byte> out(count * width, std::byte{0});
-  std::vector<std::size_t> at(indices.size(), 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t element = 0;
-    bool padding = false;
-    for (std::size_t d = 0; d < indices.size(); ++d) {
-      padding = padding || indices[d][at[d]] < 0;
-      element += indices[d][at[d]] * strides[d];
-    }
-    if (!padding) {
-      const std::size_t source = literal.is_splat() ? 0 : static_cast<std::size_t>(element) * width;
-      std::memcpy(out.data() + i * width, stored.data() + source, width);
-    }
-    for (std::size_t d = indices.size(); d-- > 0;) {
-      if (++at[d] < indices[d].size()) break;
-      at[d] = 0;
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::vector<std::int64_t>> local_indices(const shard::Layout& layout, const shard::MeshShape& mesh,
                                                      std::int64_t device) {
@@ -53,24 +16,12 @@ std::vector<std::vector<std::int64_t>> local_indices(const shard::Layout& layout
   return indices;
 }
 
-void load_initial_state(Executor& executor, const io::Model& model) {
+void load_initial_state(Executor& executor, const ir::Signature& signature, const io::ModelReader& values) {
   const lower::RankProgram& program = executor.program();
   for (const lower::StateSlot& slot : program.state) {
-    const std::string& path = model.signature.params[slot.param].path;
-    const auto found = model.state.find(path);
-    RHINO_CHECK(found != model.state.end(), "the model has no initial value for {}", path);
     const ir::TensorType& local = program.buffers[slot.current.index()].type;
     const std::span<std::byte> out(executor.address(slot.current), static_cast<std::size_t>(local.bytes()));
-    const auto indices = local_indices(slot.layout, program.mesh, program.rank);
-    if (const auto* recipe = std::get_if<io::InitRecipe>(&found->second)) {
-      const ir::Function& entry = model.program.entry();
-      io::evaluate_recipe(*recipe, entry.type(entry.params[slot.param]), indices, out);
-      continue;
-    }
-    const auto& literal = std::get<ir::Literal>(found->second);
-    RHINO_CHECK(literal.type().rank() == local.rank(), "the initial value of {} has rank {}, the program wants {}", path,
-                literal.type().rank(), local.rank());
-    io::convert_elements(literal.type().dtype, gather(literal, indices), local.dtype, out);
+    values.read_state(signature.params[slot.param].path, local_indices(slot.layout, program.mesh, program.rank), local.dtype, out);
   }
 }
 

@@ -12,6 +12,6 @@ std::vector<std::vector<std::int64_t>> local_indices(const shard::Layout& layout
 
 /// Fills the state buffers of `executor` with this rank's part of the model's first values, converted to the buffers' types.
 /// Local. Throws InputError if a value is missing or does not fit.
-void load_initial_state(Executor& executor, const io::Model& model);
+void load_initial_state(Executor& executor, const ir::Signature& signature, const io::ModelReader& values);
 
 }  // namespace rhino::runtime
