@@ -105,7 +105,14 @@ double Pricer::reshard_seconds(const ir::TensorType& type, const Layout& from, c
   if (found != pairs_.end()) return found->second;
   double seconds = 0;
   const Layout* before = &from;
-  const auto steps = shard::plan_reshard(type, from, to, mesh_.shape, cost_);
+  // A whole value may be taken for a partial one at no cost: one device counts it, the others count nothing.
+  Layout reached = to;
+  const bool same_kind = from.partial_kind == to.partial_kind;
+  std::erase_if(reached.partial_axes, [&](shard::AxisId axis) {
+    return !same_kind || std::find(from.partial_axes.begin(), from.partial_axes.end(), axis) == from.partial_axes.end();
+  });
+  if (reached.partial_axes.empty()) reached.partial_kind = shard::PartialKind::Sum;
+  const auto steps = shard::plan_reshard(type, from, reached, mesh_.shape, cost_);
   for (const shard::ReshardStep& step : steps) {
     seconds += cost_(step, type, *before);
     before = &step.after;

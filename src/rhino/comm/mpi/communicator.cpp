@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <map>
 #include <thread>
@@ -52,7 +53,8 @@ class MpiCommunicator final : public Communicator {
   }
 
   ~MpiCommunicator() override {
-    if (!Environment::is_active()) return;
+    // Freeing is collective: when this rank fails, the others are elsewhere.
+    if (!Environment::is_active() || std::uncaught_exceptions() > exceptions_) return;
     for (Group& group : groups_) {
       if (group.comm != MPI_COMM_NULL) MPI_Comm_free(&group.comm);
     }
@@ -203,6 +205,7 @@ class MpiCommunicator final : public Communicator {
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  int exceptions_ = std::uncaught_exceptions();  ///< in flight when the communicator was made
   double watchdog_seconds_ = 0;
   ReduceOps ops_;
   std::vector<Group> groups_;

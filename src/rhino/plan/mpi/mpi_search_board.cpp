@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <numeric>
 
@@ -44,7 +45,8 @@ class MpiSearchBoard final : public SearchBoard {
   ~MpiSearchBoard() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized != 0) return;
+    // Freeing is collective: when this rank fails, the others are elsewhere and would wait for each other for ever.
+    if (finalized != 0 || std::uncaught_exceptions() > exceptions_) return;
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
     MPI_Comm_free(&comm_);
@@ -140,6 +142,7 @@ class MpiSearchBoard final : public SearchBoard {
   void* shared_ = nullptr;
   int rank_ = 0;
   int size_ = 1;
+  int exceptions_ = std::uncaught_exceptions();  ///< in flight when the board was made
   std::int64_t count_ = 0;
   std::vector<std::pair<std::int64_t, std::vector<std::byte>>> results_;
 };
