@@ -12,6 +12,8 @@ namespace rhino::app {
 namespace {
 
 constexpr const Command* kCommands[] = {
+    &import_command,
+    &show_command,
     &train_command,
     &plan_command,
     &calibrate_command,

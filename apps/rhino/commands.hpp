@@ -14,8 +14,10 @@ namespace rhino::app {
 extern const Command eval_command;
 extern const Command help_command;
 extern const Command calibrate_command;
+extern const Command import_command;
 extern const Command info_command;
 extern const Command plan_command;
+extern const Command show_command;
 extern const Command train_command;
 
 /// All commands, in the order in which `rhino --help` shows them.
