@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <rhino/base/error.hpp>
+#include <rhino/base/hash.hpp>
 #include <rhino/base/log.hpp>
 #include <rhino/base/strings.hpp>
 #include <rhino/comm/mpi/environment.hpp>
@@ -155,6 +156,7 @@ int train(const Flags& flags) {
     const auto board = plan::mpi::make_search_board();
     plan = choose_plan(deck, model, session.size(), *board);
   }
+  session.require_equal(hash128(cluster::to_toml(cluster_for(deck, session.size()))), "the cluster descriptions");
   const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
 
   const auto backend = runtime::make_backend();
@@ -210,7 +212,7 @@ Action declare(CLI::App& cli) {
   cli.add_option("--metrics", flags->metrics, "File for one JSON line per step (train.metrics)");
   cli.add_option("--data", flags->data, "HDF5 file of examples (data.file)");
   cli.add_option("--steps", flags->steps, "Steps to train (train.steps)");
-  cli.add_option("--seed", flags->seed, "Seed of initial values and shuffling (train.seed)");
+  cli.add_option("--seed", flags->seed, "Seed of the order of the examples (train.seed)");
   cli.add_flag("--print-deck", flags->print_deck, "Print the resolved deck and stop");
   cli.add_flag("--dry-run", flags->dry_run, "Plan and lower, print the task list of rank 0 and stop");
   return [flags] { return train(*flags); };

@@ -71,7 +71,6 @@ plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t 
   plan::PlannerOptions options;
   options.strategy = strategy;
   options.level = static_cast<int>(deck.integer("plan.level"));
-  options.seconds = deck.real("plan.seconds");
   options.memory_limit = deck.integer("plan.memory_limit");
   options.seed = static_cast<std::uint64_t>(deck.integer("plan.seed"));
   const cluster::Cluster cluster = cluster_for(deck, devices);

@@ -14,8 +14,7 @@ namespace rhino::plan {
 
 struct PlannerOptions {
   std::string strategy = "auto";  ///< "auto", "data" (batch split) or "tensor" (weights split, the rest replicated)
-  int level = 1;                  ///< 1: heuristics within seconds; 2: until the bound closes or `seconds` is spent
-  double seconds = 60;
+  int level = 1;                  ///< 1: meshes of at most two axes; 2: three, and a longer search
   std::int64_t memory_limit = 0;  ///< bytes per rank; 0: that of the cluster's device
   std::uint64_t seed = 0;
 };

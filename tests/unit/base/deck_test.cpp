@@ -61,11 +61,11 @@ TEST(Deck, SchemaIsConsistent) {
 
 TEST(Deck, ReadsValuesOfEveryType) {
   const Deck deck = parse(
-      "[train]\nsteps = 7\nmetrics = \"out/m.jsonl\"\n[plan]\nseconds = 2\nmemory_limit = \"1.5 GiB\"\n"
-      "[data]\nshuffle = false\nshort_batch = \"wrap\"\n[runtime]\nbundle_bytes = 100\n");
+      "[train]\nsteps = 7\nmetrics = \"out/m.jsonl\"\n[plan]\nmemory_limit = \"1.5 GiB\"\n"
+      "[data]\nshuffle = false\nshort_batch = \"wrap\"\n[runtime]\nwatchdog_seconds = 2\nbundle_bytes = 100\n");
   EXPECT_EQ(deck.integer("train.steps"), 7);
   EXPECT_EQ(deck.text("train.metrics"), "/decks/out/m.jsonl");
-  EXPECT_EQ(deck.real("plan.seconds"), 2.0);
+  EXPECT_EQ(deck.real("runtime.watchdog_seconds"), 2.0);
   EXPECT_EQ(deck.integer("plan.memory_limit"), 1610612736);
   EXPECT_FALSE(deck.flag("data.shuffle"));
   EXPECT_EQ(deck.text("data.short_batch"), "wrap");
@@ -88,7 +88,7 @@ TEST(Deck, WrongValuesAreErrorsWithLine) {
   EXPECT_THAT(error_of("[train]\nsteps = 1.5\n"), HasSubstr("must be an integer"));
   EXPECT_THAT(error_of("[train]\nsteps = -1\n"), HasSubstr("train.steps is -1 but must be at least 0"));
   EXPECT_THAT(error_of("[plan]\nlevel = 3\n"), HasSubstr("between 1 and 2"));
-  EXPECT_THAT(error_of("[plan]\nseconds = nan\n"), HasSubstr("plan.seconds is nan"));
+  EXPECT_THAT(error_of("[runtime]\nwatchdog_seconds = nan\n"), HasSubstr("runtime.watchdog_seconds is nan"));
   EXPECT_THAT(error_of("[plan]\nmemory_limit = \"4 GiBs\"\n"), HasSubstr("plan.memory_limit must be"));
   EXPECT_THAT(error_of("[data]\nshort_batch = \"drp\"\n"), HasSubstr("one of drop, wrap (did you mean 'drop'?)"));
   EXPECT_THAT(error_of("[data]\nshuffle = 1\n"), HasSubstr("true or false"));
@@ -105,12 +105,12 @@ TEST(Deck, DeepNestingIsAnError) {
 
 TEST(Deck, OverridesWin) {
   Deck deck = parse("[train]\nsteps = 7\n");
-  const std::vector<std::string> overrides = {"train.steps=9", "data.shuffle=false", "plan.seconds=1e2",
+  const std::vector<std::string> overrides = {"train.steps=9", "data.shuffle=false", "runtime.watchdog_seconds=1e2",
                                               "plan.memory_limit=2GiB", "train.metrics=\"m=1.jsonl\""};
   deck.override_with(overrides);
   EXPECT_EQ(deck.integer("train.steps"), 9);
   EXPECT_FALSE(deck.flag("data.shuffle"));
-  EXPECT_EQ(deck.real("plan.seconds"), 100.0);
+  EXPECT_EQ(deck.real("runtime.watchdog_seconds"), 100.0);
   EXPECT_EQ(deck.integer("plan.memory_limit"), std::int64_t{2} << 30);
   EXPECT_EQ(deck.path("train.metrics"), std::filesystem::current_path() / "m=1.jsonl");
   EXPECT_EQ(deck.origin("train.steps"), "train.steps of the command line");
@@ -134,7 +134,7 @@ TEST(Deck, StrategyMayBeAPlanFile) {
 }
 
 TEST(Deck, CanonicalTextReadsBackEqual) {
-  Deck deck = parse("[train]\nsteps = 7\nmetrics = \"a\\\"b\\\\c \\u0001 \\u00e4\"\n[plan]\nseconds = 0.1\n");
+  Deck deck = parse("[train]\nsteps = 7\nmetrics = \"a\\\"b\\\\c \\u0001 \\u00e4\"\n[runtime]\nwatchdog_seconds = 0.1\n");
   const Deck again = Deck::from_text(deck.canonical_text(), "again", "/elsewhere");
   EXPECT_EQ(again.canonical_text(), deck.canonical_text());
   EXPECT_EQ(again.hash(), deck.hash());
