@@ -34,17 +34,39 @@ ir::Literal random_literal(const ir::TensorType& type, Rng& rng) {
   };
   for (std::int64_t i = 0; i < type.elements(); ++i) {
     switch (type.dtype) {
-      case ir::DType::I1: put(bytes, i, static_cast<std::uint8_t>(rng() % 2)); break;
-      case ir::DType::I8: put(bytes, i, static_cast<std::int8_t>(integer(-3, 9))); break;
-      case ir::DType::I16: put(bytes, i, static_cast<std::int16_t>(integer(-3, 9))); break;
-      case ir::DType::I32: put(bytes, i, static_cast<std::int32_t>(integer(-3, 9))); break;
-      case ir::DType::I64: put(bytes, i, integer(-3, 9)); break;
-      case ir::DType::U8: put(bytes, i, static_cast<std::uint8_t>(integer(0, 9))); break;
-      case ir::DType::U16: put(bytes, i, static_cast<std::uint16_t>(integer(0, 9))); break;
-      case ir::DType::U32: put(bytes, i, static_cast<std::uint32_t>(integer(0, 9))); break;
-      case ir::DType::U64: put(bytes, i, rng()); break;
-      case ir::DType::F32: put(bytes, i, static_cast<float>(real())); break;
-      case ir::DType::F64: put(bytes, i, real()); break;
+      case ir::DType::I1:
+        put(bytes, i, static_cast<std::uint8_t>(rng() % 2));
+        break;
+      case ir::DType::I8:
+        put(bytes, i, static_cast<std::int8_t>(integer(-3, 9)));
+        break;
+      case ir::DType::I16:
+        put(bytes, i, static_cast<std::int16_t>(integer(-3, 9)));
+        break;
+      case ir::DType::I32:
+        put(bytes, i, static_cast<std::int32_t>(integer(-3, 9)));
+        break;
+      case ir::DType::I64:
+        put(bytes, i, integer(-3, 9));
+        break;
+      case ir::DType::U8:
+        put(bytes, i, static_cast<std::uint8_t>(integer(0, 9)));
+        break;
+      case ir::DType::U16:
+        put(bytes, i, static_cast<std::uint16_t>(integer(0, 9)));
+        break;
+      case ir::DType::U32:
+        put(bytes, i, static_cast<std::uint32_t>(integer(0, 9)));
+        break;
+      case ir::DType::U64:
+        put(bytes, i, rng());
+        break;
+      case ir::DType::F32:
+        put(bytes, i, static_cast<float>(real()));
+        break;
+      case ir::DType::F64:
+        put(bytes, i, real());
+        break;
       case ir::DType::F16:
       case ir::DType::BF16: {
         const auto one = ir::Literal::splat({type.dtype, {}}, real());
@@ -62,8 +84,10 @@ std::int64_t Generator::pick(std::int64_t low, std::int64_t high) {
 
 ir::Dims Generator::dims(int rank) {
   ir::Dims result(static_cast<std::size_t>(rank));
-  for (auto& entry : result) entry = size();
-  while (!small(result)) result[static_cast<std::size_t>(pick(0, rank - 1))] = 1;
+  for (auto& entry : result)
+    entry = size();
+  while (!small(result))
+    result[static_cast<std::size_t>(pick(0, rank - 1))] = 1;
   return result;
 }
 
@@ -168,9 +192,8 @@ ir::ValueId Generator::of_type(const ir::TensorType& wanted, bool need_exact) {
   if (chance(0.5)) {
     // Spread a smaller value: its dimensions are a subsequence of the wanted ones.
     for (int tries = 0; tries < 4; ++tries) {
-      const auto from = any([&](Value v) {
-        return type(v).dtype == wanted.dtype && type(v).rank() < wanted.rank() && usable(v);
-      });
+      const auto from =
+          any([&](Value v) { return type(v).dtype == wanted.dtype && type(v).rank() < wanted.rank() && usable(v); });
       if (!from) break;
       std::vector<int> dimensions;
       const ir::Dims& have = type(*from).dims;
@@ -229,14 +252,16 @@ ir::FunctionId Generator::function(const std::string& name, const std::vector<ir
                                    const std::function<std::vector<Value>(ir::Builder&)>& body) {
   const ir::FunctionId id = program_.add_function(name);
   ir::Builder inner(program_, id);
-  for (const ir::TensorType& type : params) inner.param(type);
+  for (const ir::TensorType& type : params)
+    inner.param(type);
   inner.set_results(body(inner));
   return id;
 }
 
 ir::FunctionId Generator::comparator(const std::vector<ir::TensorType>& operands, bool ascending) {
   std::vector<ir::TensorType> params;
-  for (const ir::TensorType& operand : operands) params.insert(params.end(), 2, {operand.dtype, {}});
+  for (const ir::TensorType& operand : operands)
+    params.insert(params.end(), 2, {operand.dtype, {}});
   return function("comparator", params, [&](ir::Builder& b) -> std::vector<Value> {
     const auto p = b.function().params;
     return {b.compare(p[0], p[1], ascending ? ir::Comparison::Lt : ir::Comparison::Gt)};
@@ -249,23 +274,50 @@ void Generator::grow(int count) {
     int weight;
   };
   static const std::vector<Row> table{
-      {&Generator::unary_float, 6},      {&Generator::unary_positive, 2},  {&Generator::unary_bounded, 2},
-      {&Generator::unary_exact, 2},      {&Generator::unary_integer, 2},   {&Generator::binary_number, 8},
-      {&Generator::binary_float, 3},     {&Generator::binary_integer, 2},  {&Generator::logic, 1},
-      {&Generator::compare, 2},          {&Generator::select, 3},          {&Generator::clamp, 1},
-      {&Generator::convert, 2},          {&Generator::bitcast, 1},         {&Generator::broadcast, 3},
-      {&Generator::concatenate, 3},      {&Generator::constant, 1},        {&Generator::dynamic_slice, 2},
-      {&Generator::dynamic_update_slice, 2}, {&Generator::iota, 1},        {&Generator::barrier, 1},
-      {&Generator::pad, 3},              {&Generator::reshape, 5},         {&Generator::reverse, 2},
-      {&Generator::slice, 3},            {&Generator::transpose, 3},       {&Generator::gather, 4},
-      {&Generator::scatter, 4},          {&Generator::dot_general, 8},     {&Generator::convolution, 4},
-      {&Generator::reduce, 6},           {&Generator::variadic_reduce, 2}, {&Generator::reduce_window, 3},
-      {&Generator::select_and_scatter, 2}, {&Generator::sort, 2},          {&Generator::top_k, 2},
-      {&Generator::rng_bits, 1},         {&Generator::while_map, 1},       {&Generator::while_scan, 1},
-      {&Generator::case_of, 1},          {&Generator::call, 1},
+      {&Generator::unary_float, 6},
+      {&Generator::unary_positive, 2},
+      {&Generator::unary_bounded, 2},
+      {&Generator::unary_exact, 2},
+      {&Generator::unary_integer, 2},
+      {&Generator::binary_number, 8},
+      {&Generator::binary_float, 3},
+      {&Generator::binary_integer, 2},
+      {&Generator::logic, 1},
+      {&Generator::compare, 2},
+      {&Generator::select, 3},
+      {&Generator::clamp, 1},
+      {&Generator::convert, 2},
+      {&Generator::bitcast, 1},
+      {&Generator::broadcast, 3},
+      {&Generator::concatenate, 3},
+      {&Generator::constant, 1},
+      {&Generator::dynamic_slice, 2},
+      {&Generator::dynamic_update_slice, 2},
+      {&Generator::iota, 1},
+      {&Generator::barrier, 1},
+      {&Generator::pad, 3},
+      {&Generator::reshape, 5},
+      {&Generator::reverse, 2},
+      {&Generator::slice, 3},
+      {&Generator::transpose, 3},
+      {&Generator::gather, 4},
+      {&Generator::scatter, 4},
+      {&Generator::dot_general, 8},
+      {&Generator::convolution, 4},
+      {&Generator::reduce, 6},
+      {&Generator::variadic_reduce, 2},
+      {&Generator::reduce_window, 3},
+      {&Generator::select_and_scatter, 2},
+      {&Generator::sort, 2},
+      {&Generator::top_k, 2},
+      {&Generator::rng_bits, 1},
+      {&Generator::while_map, 1},
+      {&Generator::while_scan, 1},
+      {&Generator::case_of, 1},
+      {&Generator::call, 1},
   };
-  static const int total = std::accumulate(table.begin(), table.end(), 0,
-                                           [](int sum, const Row& row) { return sum + row.weight; });
+  static const int total =
+      std::accumulate(table.begin(), table.end(), 0, [](int sum, const Row& row) { return sum + row.weight; });
   int made = 0;
   for (int attempts = 0; made < count && attempts < 20 * count; ++attempts) {
     std::int64_t ticket = pick(0, total - 1);
@@ -282,7 +334,8 @@ void Generator::finish() {
   const ir::Function& function = b_.function();
   std::vector<bool> used(function.values.size(), false);
   for (const ir::Op& op : function.ops)
-    for (const Value operand : op.operands) used[operand.index()] = true;
+    for (const Value operand : op.operands)
+      used[operand.index()] = true;
   std::vector<Value> results;
   for (const Value value : pool_) {
     const bool is_param = !function.value(value).producer.valid();
@@ -297,7 +350,8 @@ ir::Program random_program(Rng& rng, const RandomProgramOptions& options) {
   program.name = "random";
   program.main = program.add_function("main");
   std::vector<std::int64_t> palette;
-  for (int i = 0; i < 4; ++i) palette.push_back(options.sizes[rng() % options.sizes.size()]);
+  for (int i = 0; i < 4; ++i)
+    palette.push_back(options.sizes[rng() % options.sizes.size()]);
   Generator generator(program, program.main, rng, options, 0, palette);
   const auto size = [&] { return palette[rng() % palette.size()]; };
   generator.param({ir::DType::F64, {size(), size()}}, {1, true});
@@ -312,7 +366,8 @@ ir::Program random_program(Rng& rng, const RandomProgramOptions& options) {
 
 std::vector<ir::Literal> random_arguments(const ir::Program& program, Rng& rng) {
   std::vector<ir::Literal> arguments;
-  for (const ir::TensorType& type : program.entry().param_types()) arguments.push_back(random_literal(type, rng));
+  for (const ir::TensorType& type : program.entry().param_types())
+    arguments.push_back(random_literal(type, rng));
   return arguments;
 }
 

@@ -35,14 +35,18 @@ bool Generator::dot_general() {
     }
     parts.push_back(i);
   }
-  for (std::int64_t i = pick(parts.empty() ? 1 : 0, 2); i > 0; --i) parts.push_back(-1);
+  for (std::int64_t i = pick(parts.empty() ? 1 : 0, 2); i > 0; --i)
+    parts.push_back(-1);
   std::shuffle(parts.begin(), parts.end(), rng_);
-  for (const int part : parts) rhs_dims.push_back(part < 0 ? size() : lhs.dims[static_cast<std::size_t>(part)]);
+  for (const int part : parts)
+    rhs_dims.push_back(part < 0 ? size() : lhs.dims[static_cast<std::size_t>(part)]);
   const auto position = [&](int lhs_dimension) {
     return static_cast<int>(std::find(parts.begin(), parts.end(), lhs_dimension) - parts.begin());
   };
-  for (const int i : attrs.lhs_batch) attrs.rhs_batch.push_back(position(i));
-  for (const int i : attrs.lhs_contracting) attrs.rhs_contracting.push_back(position(i));
+  for (const int i : attrs.lhs_batch)
+    attrs.rhs_batch.push_back(position(i));
+  for (const int i : attrs.lhs_contracting)
+    attrs.rhs_contracting.push_back(position(i));
   Dims result;
   for (int i = 0; i < lhs.rank(); ++i)
     if (std::find(attrs.lhs_contracting.begin(), attrs.lhs_contracting.end(), i) == attrs.lhs_contracting.end())
@@ -144,13 +148,14 @@ bool Generator::reduce() {
   if (dimensions.empty()) dimensions.push_back(static_cast<int>(pick(0, type(*x).rank() - 1)));
   if (chance(0.2)) std::shuffle(dimensions.begin(), dimensions.end(), rng_);
   double terms = 1;
-  for (const int i : dimensions) terms *= static_cast<double>(type(*x).dims[static_cast<std::size_t>(i)]);
+  for (const int i : dimensions)
+    terms *= static_cast<double>(type(*x).dims[static_cast<std::size_t>(i)]);
   std::vector<ReducerKind> kinds;
   if (dtype == DType::I1) {
     kinds = {ReducerKind::And, ReducerKind::Or, ReducerKind::Xor};
   } else if (ir::is_integer(dtype)) {
-    kinds = {ReducerKind::Add, ReducerKind::Maximum, ReducerKind::Minimum, ReducerKind::And, ReducerKind::Or,
-             ReducerKind::Xor, ReducerKind::Multiply};
+    kinds = {ReducerKind::Add, ReducerKind::Maximum, ReducerKind::Minimum, ReducerKind::And,
+             ReducerKind::Or,  ReducerKind::Xor,     ReducerKind::Multiply};
   } else if (dtype == DType::F32) {
     kinds = {ReducerKind::Maximum, ReducerKind::Minimum};
   } else {
@@ -205,11 +210,10 @@ bool Generator::variadic_reduce() {
       });
   const Value indices = b_.iota({DType::I32, input.dims}, along);
   const ValueFacts best = facts(*x);
-  const std::vector<Value> results =
-      b_.add_multi(OpKind::Reduce,
-                   {*x, indices, b_.constant(ir::reducer_identity(ReducerKind::Maximum, input.dtype)),
-                    b_.scalar_int(DType::I32, 0)},
-                   ir::ReduceAttrs{dimensions}, {larger});
+  const std::vector<Value> results = b_.add_multi(
+      OpKind::Reduce,
+      {*x, indices, b_.constant(ir::reducer_identity(ReducerKind::Maximum, input.dtype)), b_.scalar_int(DType::I32, 0)},
+      ir::ReduceAttrs{dimensions}, {larger});
   keep(results[0], best);
   return keep(results[1], {static_cast<double>(input.dims[static_cast<std::size_t>(along)]), true});
 }
@@ -246,8 +250,7 @@ bool Generator::reduce_window() {
   const Value init = note(b_.constant(ir::reducer_identity(kind, input.dtype)), {0, true});
   const ValueFacts before = facts(*x);
   Value reduced = b_.add(OpKind::ReduceWindow, {*x, init}, attrs, {reducer});
-  if (kind == ReducerKind::Add)
-    return keep(reduced, {before.bound * terms, before.exact && input.dtype != DType::F64});
+  if (kind == ReducerKind::Add) return keep(reduced, {before.bound * terms, before.exact && input.dtype != DType::F64});
   // A window that holds nothing but padding gives an infinity.
   note(reduced, before);
   const bool is_max = kind == ReducerKind::Maximum;
@@ -298,9 +301,9 @@ bool Generator::sort() {
     same.push_back(facts(operand));
   }
   const ir::SortAttrs attrs{static_cast<int>(pick(0, type(*x).rank() - 1)), true};
-  const std::vector<Value> results =
-      b_.add_multi(OpKind::Sort, operands, attrs, {comparator(types, chance(0.5))});
-  for (std::size_t i = 0; i < results.size(); ++i) keep(results[i], same[i]);
+  const std::vector<Value> results = b_.add_multi(OpKind::Sort, operands, attrs, {comparator(types, chance(0.5))});
+  for (std::size_t i = 0; i < results.size(); ++i)
+    keep(results[i], same[i]);
   return true;
 }
 
@@ -309,8 +312,7 @@ bool Generator::top_k() {
   if (!x) return false;
   const std::int64_t last = type(*x).dims.back();
   const ValueFacts same = facts(*x);
-  const std::vector<Value> results =
-      b_.add_multi(OpKind::TopK, {*x}, ir::TopKAttrs{pick(1, last), chance(0.8)});
+  const std::vector<Value> results = b_.add_multi(OpKind::TopK, {*x}, ir::TopKAttrs{pick(1, last), chance(0.8)});
   keep(results[0], same);
   return keep(results[1], {static_cast<double>(last), true});
 }

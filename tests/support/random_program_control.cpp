@@ -29,8 +29,9 @@ bool Generator::rng_bits() {
 
 bool Generator::may_nest() { return options_.control_flow && (depth_ == 0 || (depth_ == 1 && chance(0.3))); }
 
-ir::FunctionId Generator::body(const std::string& name, const std::vector<ir::TensorType>& params,
-                               const std::function<std::vector<Value>(Generator&, const std::vector<Value>&)>& results) {
+ir::FunctionId Generator::body(
+    const std::string& name, const std::vector<ir::TensorType>& params,
+    const std::function<std::vector<Value>(Generator&, const std::vector<Value>&)>& results) {
   const ir::FunctionId id = program_.add_function(name);
   Generator inner(program_, id, rng_, options_, depth_ + 1, palette_);
   std::vector<Value> values;
@@ -62,7 +63,8 @@ bool Generator::while_map() {
   const std::int64_t count = pick(0, 4);
   const ir::FunctionId condition = program_.add_function("condition");
   ir::Builder c(program_, condition);
-  for (const ir::TensorType& type : types) c.param(type);
+  for (const ir::TensorType& type : types)
+    c.param(type);
   counts_to(c, count);
   const ir::FunctionId step = body("body", types, [&](Generator& g, const std::vector<Value>& p) {
     const Value next = g.squashed(types[1]);
@@ -94,16 +96,17 @@ bool Generator::while_scan() {
   const std::vector<ir::TensorType> types{type(zero), type(state), type(weights), type(history)};
   const ir::FunctionId condition = program_.add_function("condition");
   ir::Builder c(program_, condition);
-  for (const ir::TensorType& type : types) c.param(type);
+  for (const ir::TensorType& type : types)
+    c.param(type);
   counts_to(c, count);
   const ir::FunctionId step = program_.add_function("body");
   ir::Builder b(program_, step);
   std::vector<Value> p;
-  for (const ir::TensorType& type : types) p.push_back(b.param(type));
+  for (const ir::TensorType& type : types)
+    p.push_back(b.param(type));
   const Value start = b.scalar_int(DType::I32, 0);
   const Value layer = b.reshape(b.dynamic_slice(p[2], {p[0], start, start}, {1, columns, columns}), {columns, columns});
-  const Value product =
-      b.add(OpKind::DotGeneral, {p[1], layer}, ir::DotGeneralAttrs{{}, {}, {1}, {0}, DType::F64});
+  const Value product = b.add(OpKind::DotGeneral, {p[1], layer}, ir::DotGeneralAttrs{{}, {}, {1}, {0}, DType::F64});
   const Value next = b(OpKind::Tanh, product);
   const Value entry = b.reshape(next, {1, rows, columns});
   const Value stored = b.add(OpKind::DynamicUpdateSlice, {p[3], entry, p[0], start, start});
@@ -139,10 +142,9 @@ bool Generator::call() {
   const auto y = any([&](Value) { return true; });
   if (!x || !y) return false;
   const ir::TensorType result{DType::F64, type(*x).dims};
-  const ir::FunctionId callee =
-      body("helper", {type(*x), type(*y)}, [&](Generator& g, const std::vector<Value>&) {
-        return std::vector<Value>{g.squashed(result)};
-      });
+  const ir::FunctionId callee = body("helper", {type(*x), type(*y)}, [&](Generator& g, const std::vector<Value>&) {
+    return std::vector<Value>{g.squashed(result)};
+  });
   return keep(b_.add(OpKind::Call, {*x, *y}, ir::NoAttrs{}, {callee}), {1, false});
 }
 

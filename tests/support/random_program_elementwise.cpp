@@ -14,7 +14,7 @@ bool Generator::unary_float() {
   const auto x = any_f64();
   if (!x) return false;
   static const std::vector<OpKind> exact_kinds{OpKind::Abs, OpKind::Negate};
-  static const std::vector<OpKind> kinds{OpKind::Tanh, OpKind::Logistic, OpKind::Sine, OpKind::Cosine, OpKind::Erf,
+  static const std::vector<OpKind> kinds{OpKind::Tanh, OpKind::Logistic, OpKind::Sine,  OpKind::Cosine,   OpKind::Erf,
                                          OpKind::Erfc, OpKind::Atan,     OpKind::Asinh, OpKind::BesselI1e};
   if (chance(0.25)) {
     const OpKind kind = choose(exact_kinds);
@@ -42,8 +42,10 @@ bool Generator::unary_positive() {
 bool Generator::unary_bounded() {
   const auto x = any_f64();
   if (!x) return false;
-  static const std::vector<OpKind> kinds{OpKind::Exponential, OpKind::ExponentialMinusOne, OpKind::Tan,  OpKind::Acos,
-                                         OpKind::Asin,        OpKind::Atanh,               OpKind::Cosh, OpKind::Sinh,
+  static const std::vector<OpKind> kinds{OpKind::Exponential, OpKind::ExponentialMinusOne,
+                                         OpKind::Tan,         OpKind::Acos,
+                                         OpKind::Asin,        OpKind::Atanh,
+                                         OpKind::Cosh,        OpKind::Sinh,
                                          OpKind::ErfInv};
   const Value tanh = bounded(*x);
   const Value half = note(b_(OpKind::Multiply, tanh, full_like(tanh, 0.5)), {0.5, false});
@@ -54,8 +56,12 @@ bool Generator::unary_bounded() {
 bool Generator::unary_exact() {
   const auto x = any([&](Value v) { return is_float(v) && exact(v); });
   if (!x) return false;
-  static const std::vector<OpKind> kinds{OpKind::Ceil,           OpKind::Floor,           OpKind::Sign,
-                                         OpKind::RoundNearestAfz, OpKind::RoundNearestEven, OpKind::ReducePrecision,
+  static const std::vector<OpKind> kinds{OpKind::Ceil,
+                                         OpKind::Floor,
+                                         OpKind::Sign,
+                                         OpKind::RoundNearestAfz,
+                                         OpKind::RoundNearestEven,
+                                         OpKind::ReducePrecision,
                                          OpKind::IsFinite};
   const OpKind kind = choose(kinds);
   if (kind == OpKind::ReducePrecision)
@@ -66,8 +72,8 @@ bool Generator::unary_exact() {
 bool Generator::unary_integer() {
   const auto x = any([&](Value v) { return ir::is_integer(type(v).dtype); });
   if (!x) return false;
-  static const std::vector<OpKind> kinds{OpKind::Abs, OpKind::Negate, OpKind::Not, OpKind::PopulationCount,
-                                         OpKind::CountLeadingZeros, OpKind::Sign};
+  static const std::vector<OpKind> kinds{
+      OpKind::Abs, OpKind::Negate, OpKind::Not, OpKind::PopulationCount, OpKind::CountLeadingZeros, OpKind::Sign};
   const OpKind kind = choose(kinds);
   if ((kind == OpKind::Abs || kind == OpKind::Sign) && !ir::is_signed_int(type(*x).dtype)) return false;
   return keep(op(kind, {*x}), {std::max(64.0, bound(*x) + 1), true});
@@ -77,8 +83,8 @@ bool Generator::binary_number() {
   const auto x = any([&](Value v) { return type(v).dtype != DType::I1; });
   if (!x) return false;
   const Value y = of_type(type(*x));
-  static const std::vector<OpKind> kinds{OpKind::Add,     OpKind::Subtract, OpKind::Multiply,
-                                         OpKind::Maximum, OpKind::Minimum};
+  static const std::vector<OpKind> kinds{OpKind::Add, OpKind::Subtract, OpKind::Multiply, OpKind::Maximum,
+                                         OpKind::Minimum};
   const OpKind kind = choose(kinds);
   ValueFacts result = merged({*x, y});
   if (kind == OpKind::Add || kind == OpKind::Subtract) result.bound = bound(*x) + bound(y);
@@ -95,8 +101,10 @@ bool Generator::binary_float() {
       const Value divisor = positive(y);
       return keep(op(OpKind::Divide, {*x, divisor}), {2 * bound(*x), exact(*x) && exact(divisor)});
     }
-    case 1: return keep(op(OpKind::Power, {positive(bounded(*x)), bounded(y)}), {2, false});
-    case 2: return keep(op(OpKind::Atan2, {*x, positive(y)}), {2, false});
+    case 1:
+      return keep(op(OpKind::Power, {positive(bounded(*x)), bounded(y)}), {2, false});
+    case 2:
+      return keep(op(OpKind::Atan2, {*x, positive(y)}), {2, false});
     case 3: {
       if (!exact(*x) || !exact(y)) return false;
       return keep(op(OpKind::Remainder, {*x, positive(y)}), {bound(*x), true});
@@ -121,21 +129,33 @@ bool Generator::binary_float() {
 bool Generator::binary_integer() {
   const auto x = any([&](Value v) { return ir::is_integer(type(v).dtype); });
   if (!x) return false;
-  static const std::vector<OpKind> kinds{OpKind::And,       OpKind::Or,
-                                         OpKind::Xor,       OpKind::ShiftLeft,
-                                         OpKind::Divide,    OpKind::Remainder,
-                                         OpKind::Power,     OpKind::ShiftRightArithmetic,
+  static const std::vector<OpKind> kinds{OpKind::And,
+                                         OpKind::Or,
+                                         OpKind::Xor,
+                                         OpKind::ShiftLeft,
+                                         OpKind::Divide,
+                                         OpKind::Remainder,
+                                         OpKind::Power,
+                                         OpKind::ShiftRightArithmetic,
                                          OpKind::ShiftRightLogical};
   const OpKind kind = choose(kinds);
   Value y;
   switch (kind) {
     case OpKind::And:
     case OpKind::Or:
-    case OpKind::Xor: y = of_type(type(*x)); break;
+    case OpKind::Xor:
+      y = of_type(type(*x));
+      break;
     case OpKind::Divide:
-    case OpKind::Remainder: y = full_like(*x, static_cast<double>(pick(2, 7))); break;
-    case OpKind::Power: y = full_like(*x, static_cast<double>(pick(0, 2))); break;
-    default: y = full_like(*x, static_cast<double>(pick(0, 5))); break;
+    case OpKind::Remainder:
+      y = full_like(*x, static_cast<double>(pick(2, 7)));
+      break;
+    case OpKind::Power:
+      y = full_like(*x, static_cast<double>(pick(0, 2)));
+      break;
+    default:
+      y = full_like(*x, static_cast<double>(pick(0, 5)));
+      break;
   }
   return keep(op(kind, {*x, y}), {std::min(0x1p62, 64 * (bound(*x) + bound(y)) * (1 + bound(*x))), true});
 }

@@ -40,7 +40,8 @@ bool Generator::concatenate() {
   std::shuffle(operands.begin(), operands.end(), rng_);
   Dims total = type(*x).dims;
   total[along] = 0;
-  for (const Value operand : operands) total[along] += type(operand).dims[along];
+  for (const Value operand : operands)
+    total[along] += type(operand).dims[along];
   if (!small(total)) return false;
   const ValueFacts result = merged(operands);
   return keep(op(OpKind::Concatenate, operands, ir::DimensionAttrs{dimension}), result);
@@ -86,7 +87,8 @@ bool Generator::iota() {
   static const std::vector<DType> dtypes{DType::F64, DType::I32, DType::I32, DType::U32, DType::I64, DType::U64};
   const ir::TensorType wanted{choose(dtypes), dims(static_cast<int>(pick(1, 3)))};
   const int dimension = static_cast<int>(pick(0, wanted.rank() - 1));
-  return keep(b_.iota(wanted, dimension), {static_cast<double>(wanted.dims[static_cast<std::size_t>(dimension)]), true});
+  return keep(b_.iota(wanted, dimension),
+              {static_cast<double>(wanted.dims[static_cast<std::size_t>(dimension)]), true});
 }
 
 bool Generator::barrier() {
@@ -206,7 +208,8 @@ Generator::Indexing Generator::indexing(const Dims& operand) {
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < result.operand_batching.size(); ++i)
     entries.push_back({operand[static_cast<std::size_t>(result.operand_batching[i])], static_cast<int>(i)});
-  for (std::int64_t i = pick(entries.empty() ? 1 : 0, 2); i > 0; --i) entries.push_back({size(), -1});
+  for (std::int64_t i = pick(entries.empty() ? 1 : 0, 2); i > 0; --i)
+    entries.push_back({size(), -1});
   std::shuffle(entries.begin(), entries.end(), rng_);
   const bool implicit = result.map.size() == 1 && chance(0.5);
   const int last = static_cast<int>(entries.size());
@@ -280,9 +283,8 @@ bool Generator::scatter_unique() {
   attrs.unique_indices = true;
   const Value updates = of_type(update);
   const ir::TensorType scalar{operand.dtype, {}};
-  const ir::FunctionId replace = function("replace", {scalar, scalar}, [](ir::Builder& b) -> std::vector<Value> {
-    return {b.function().params[1]};
-  });
+  const ir::FunctionId replace = function(
+      "replace", {scalar, scalar}, [](ir::Builder& b) -> std::vector<Value> { return {b.function().params[1]}; });
   return keep(op(OpKind::Scatter, {*x, indices, updates}, attrs, {replace}), merged({*x, updates}));
 }
 
@@ -304,8 +306,7 @@ bool Generator::scatter() {
   std::size_t next_window = 0;
   std::size_t next_batch = 0;
   for (int i = 0; i < static_cast<int>(update.size()); ++i) {
-    const bool is_window =
-        std::binary_search(parts.window_positions.begin(), parts.window_positions.end(), i);
+    const bool is_window = std::binary_search(parts.window_positions.begin(), parts.window_positions.end(), i);
     if (is_window) {
       const std::int64_t extent = operand.dims[static_cast<std::size_t>(parts.windowed[next_window++])];
       update[static_cast<std::size_t>(i)] = chance(0.5) ? extent : pick(1, extent);
@@ -316,7 +317,8 @@ bool Generator::scatter() {
   if (!small(update) || !small(parts.indices)) return false;
   const Value indices = index_tensor(parts.indices, *std::max_element(operand.dims.begin(), operand.dims.end()));
   double landings = 1;
-  for (const std::int64_t extent : parts.batch) landings *= static_cast<double>(extent);
+  for (const std::int64_t extent : parts.batch)
+    landings *= static_cast<double>(extent);
 
   const Value updates = of_type({operand.dtype, update});
   ValueFacts result = merged({*x, updates});

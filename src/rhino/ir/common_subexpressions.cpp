@@ -14,11 +14,13 @@ class Digest {
   void add(std::uint64_t number) { state_ = (state_ ^ number) * 0x9e3779b97f4a7c15u, state_ ^= state_ >> 29; }
   void add(const Dims& list) {
     add(list.size());
-    for (const std::int64_t entry : list) add(static_cast<std::uint64_t>(entry));
+    for (const std::int64_t entry : list)
+      add(static_cast<std::uint64_t>(entry));
   }
   void add(const std::vector<int>& list) {
     add(list.size());
-    for (const int entry : list) add(static_cast<std::uint64_t>(entry));
+    for (const int entry : list)
+      add(static_cast<std::uint64_t>(entry));
   }
   void add(const TensorType& type) {
     add(static_cast<std::uint64_t>(type.dtype));
@@ -39,8 +41,7 @@ std::uint64_t constant_hash(const Literal& literal) {
   const auto bytes = literal.stored_bytes();
   if (literal.is_splat() || bytes.empty()) return hash64(bytes);
   const auto first = bytes.first(dtype_bytes(literal.type().dtype));
-  if (literal == Literal(literal.type(), {first.begin(), first.end()}, true))
-    return hash64(first);
+  if (literal == Literal(literal.type(), {first.begin(), first.end()}, true)) return hash64(first);
   return hash64(bytes);
 }
 
@@ -97,7 +98,8 @@ bool is_mergeable(const Op& op, const std::vector<bool>& effects) {
 class FunctionClasses {
  public:
   explicit FunctionClasses(const Program& program) : program_(program), class_(program.functions.size()) {
-    for (const std::size_t f : callees_first(program)) classify(f);
+    for (const std::size_t f : callees_first(program))
+      classify(f);
   }
   std::size_t of(FunctionId id) const { return class_[id.index()]; }
 
@@ -105,11 +107,13 @@ class FunctionClasses {
   void classify(std::size_t f) {
     const Function& function = program_.functions[f];
     Digest digest;
-    for (const ValueId param : function.params) digest.add(function.type(param));
+    for (const ValueId param : function.params)
+      digest.add(function.type(param));
     for (const Op& op : function.ops) {
       digest.add(static_cast<std::uint64_t>(op.kind));
       std::visit(AttributeDigest{digest}, op.attrs);
-      for (const FunctionId region : op.regions) digest.add(of(region));
+      for (const FunctionId region : op.regions)
+        digest.add(of(region));
     }
     auto& bucket = buckets_[digest.value()];
     for (const std::size_t other : bucket) {
@@ -177,7 +181,8 @@ void merge_ops(Function& function, const FunctionClasses& classes, const std::ve
     const std::vector<ValueId> operands = rewriter.mapped(op.operands);
     Digest digest;
     digest.add(static_cast<std::uint64_t>(op.kind));
-    for (const ValueId operand : operands) digest.add(operand.index());
+    for (const ValueId operand : operands)
+      digest.add(operand.index());
     digest.add(old.type(op.results[0]));
     std::visit(AttributeDigest{digest}, op.attrs);
     const auto [begin, end] = seen.equal_range(digest.value());
@@ -185,7 +190,8 @@ void merge_ops(Function& function, const FunctionClasses& classes, const std::ve
     for (auto at = begin; at != end && !merged; ++at) {
       const Op& other = made.ops[at->second];
       if (!equal(op, operands, other)) continue;
-      for (std::size_t i = 0; i < op.results.size(); ++i) rewriter.replace(op.results[i], other.results[i]);
+      for (std::size_t i = 0; i < op.results.size(); ++i)
+        rewriter.replace(op.results[i], other.results[i]);
       merged = true;
     }
     if (merged) continue;
@@ -200,7 +206,8 @@ void merge_ops(Function& function, const FunctionClasses& classes, const std::ve
 void eliminate_common_subexpressions(Program& program) {
   const std::vector<bool> effects = functions_with_effects(program);
   const FunctionClasses classes(program);
-  for (Function& function : program.functions) merge_ops(function, classes, effects);
+  for (Function& function : program.functions)
+    merge_ops(function, classes, effects);
 }
 
 }  // namespace rhino::ir

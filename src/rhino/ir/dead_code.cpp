@@ -13,23 +13,25 @@ std::vector<bool> live_ops(const Function& function, std::vector<bool>& wanted, 
   std::vector<bool> live(function.ops.size(), false);
   for (std::size_t i = function.ops.size(); i-- > 0;) {
     const Op& op = function.ops[i];
-    live[i] = has_effects(op, effects) || std::any_of(op.results.begin(), op.results.end(),
-                                                      [&](ValueId result) { return wanted[result.index()]; });
+    live[i] = has_effects(op, effects) ||
+              std::any_of(op.results.begin(), op.results.end(), [&](ValueId result) { return wanted[result.index()]; });
     if (!live[i]) continue;
-    for (const ValueId operand : op.operands) wanted[operand.index()] = true;
+    for (const ValueId operand : op.operands)
+      wanted[operand.index()] = true;
   }
   return live;
 }
 
-/// Which carried values of a loop matter: those whose result is used, those that decide how often it runs, and those that
-/// either of them is computed from.
+/// Which carried values of a loop matter: those whose result is used, those that decide how often it runs, and those
+/// that either of them is computed from.
 std::vector<bool> needed_carried(const Program& program, const Op& loop, const std::vector<bool>& wanted_outside,
                                  const std::vector<bool>& effects) {
   const Function& condition = program.function(loop.regions[0]);
   const Function& body = program.function(loop.regions[1]);
   const std::size_t count = loop.operands.size();
   std::vector<bool> needed(count, false);
-  for (std::size_t i = 0; i < count; ++i) needed[i] = wanted_outside[loop.results[i].index()];
+  for (std::size_t i = 0; i < count; ++i)
+    needed[i] = wanted_outside[loop.results[i].index()];
   std::vector<bool> wanted(condition.values.size(), false);
   wanted[condition.results[0].index()] = true;
   live_ops(condition, wanted, effects);
@@ -60,7 +62,8 @@ FunctionId narrowed_region(Program& program, FunctionId region, const std::vecto
   for (std::size_t i = 0; i < old.results.size(); ++i)
     if (!is_body || needed[i]) results.push_back(old.results[i]);
   std::vector<bool> wanted(old.values.size(), false);
-  for (const ValueId result : results) wanted[result.index()] = true;
+  for (const ValueId result : results)
+    wanted[result.index()] = true;
   const std::vector<bool> live = live_ops(old, wanted, effects);
 
   Function narrow;
@@ -72,26 +75,31 @@ FunctionId narrowed_region(Program& program, FunctionId region, const std::vecto
     if (!live[i]) continue;
     Op& op = old.ops[i];
     std::vector<ValueId> operands;
-    for (const ValueId operand : op.operands) operands.push_back(image[operand.index()]);
+    for (const ValueId operand : op.operands)
+      operands.push_back(image[operand.index()]);
     std::vector<TensorType> types;
-    for (const ValueId result : op.results) types.push_back(old.type(result));
+    for (const ValueId result : op.results)
+      types.push_back(old.type(result));
     const OpId id = narrow.append(op.kind, std::move(op.attrs), std::move(operands), std::move(types), op.regions,
                                   std::move(op.location));
     narrow.ops[id.index()].notes = std::move(op.notes);
-    for (std::size_t j = 0; j < op.results.size(); ++j) image[op.results[j].index()] = narrow.ops[id.index()].results[j];
+    for (std::size_t j = 0; j < op.results.size(); ++j)
+      image[op.results[j].index()] = narrow.ops[id.index()].results[j];
   }
-  for (const ValueId result : results) narrow.results.push_back(image[result.index()]);
+  for (const ValueId result : results)
+    narrow.results.push_back(image[result.index()]);
   const FunctionId id(program.functions.size());
   program.functions.push_back(std::move(narrow));
   return id;
 }
 
-/// Removes dead ops, and carried values of loops that nothing needs. True if a loop became narrower, so that more may be
-/// dead within its regions.
+/// Removes dead ops, and carried values of loops that nothing needs. True if a loop became narrower, so that more may
+/// be dead within its regions.
 bool clean_function(Program& program, std::size_t index, std::vector<bool>& effects) {
   Function old = std::move(program.functions[index]);
   std::vector<bool> wanted(old.values.size(), false);
-  for (const ValueId result : old.results) wanted[result.index()] = true;
+  for (const ValueId result : old.results)
+    wanted[result.index()] = true;
 
   // Backwards, so that operands which only a dropped carried value used are dead as well.
   std::vector<bool> live(old.ops.size(), false);
@@ -99,8 +107,8 @@ bool clean_function(Program& program, std::size_t index, std::vector<bool>& effe
   bool narrower = false;
   for (std::size_t i = old.ops.size(); i-- > 0;) {
     const Op& op = old.ops[i];
-    live[i] = has_effects(op, effects) || std::any_of(op.results.begin(), op.results.end(),
-                                                      [&](ValueId result) { return wanted[result.index()]; });
+    live[i] = has_effects(op, effects) ||
+              std::any_of(op.results.begin(), op.results.end(), [&](ValueId result) { return wanted[result.index()]; });
     if (!live[i]) continue;
     if (op.kind == OpKind::While && !has_effects(op, effects)) {
       needed[i] = needed_carried(program, op, wanted, effects);
@@ -112,7 +120,8 @@ bool clean_function(Program& program, std::size_t index, std::vector<bool>& effe
         narrower = true;
       }
     } else {
-      for (const ValueId operand : op.operands) wanted[operand.index()] = true;
+      for (const ValueId operand : op.operands)
+        wanted[operand.index()] = true;
     }
   }
   if (!narrower && std::find(live.begin(), live.end(), false) == live.end()) {
@@ -158,7 +167,8 @@ void eliminate_dead_code(Program& program) {
     drop_unreachable_functions(program);
     std::vector<bool> effects = functions_with_effects(program);
     const std::size_t count = program.functions.size();
-    for (std::size_t f = 0; f < count; ++f) again = clean_function(program, f, effects) || again;
+    for (std::size_t f = 0; f < count; ++f)
+      again = clean_function(program, f, effects) || again;
   }
   drop_unreachable_functions(program);
 }

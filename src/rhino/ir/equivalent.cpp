@@ -49,7 +49,8 @@ class Comparer {
         if (image[oa.operands[j].index()] != ob.operands[j]) return false;
       for (std::size_t j = 0; j < oa.results.size(); ++j)
         if (!bind(oa.results[j], ob.results[j])) return false;
-      for (std::size_t j = 0; j < oa.regions.size(); ++j) enqueue(oa.regions[j], ob.regions[j]);
+      for (std::size_t j = 0; j < oa.regions.size(); ++j)
+        enqueue(oa.regions[j], ob.regions[j]);
     }
     for (std::size_t i = 0; i < fa.results.size(); ++i)
       if (image[fa.results[i].index()] != fb.results[i]) return false;

@@ -15,8 +15,8 @@ constexpr std::int64_t operand_factor = 64;
 
 bool may_fold(OpKind kind) {
   switch (kind) {
-    // Kept as they are: sources, fences, control flow (which may not end), foreign code, what differs between devices, and
-    // random bits, which a reader of the program expects to see drawn.
+    // Kept as they are: sources, fences, control flow (which may not end), foreign code, what differs between devices,
+    // and random bits, which a reader of the program expects to see drawn.
     case OpKind::Constant:
     case OpKind::Iota:
     case OpKind::OptimizationBarrier:
@@ -26,13 +26,15 @@ bool may_fold(OpKind kind) {
     case OpKind::CustomCall:
     case OpKind::PartitionId:
     case OpKind::ReplicaId:
-    case OpKind::RngBitGenerator: return false;
-    default: return !is_collective(kind);
+    case OpKind::RngBitGenerator:
+      return false;
+    default:
+      return !is_collective(kind);
   }
 }
 
-/// Whether a floating result of this op is one of its operands' values (or a sign change of it). Others are rounded, and a
-/// rounded constant would stay rounded if the program is widened to f64 later.
+/// Whether a floating result of this op is one of its operands' values (or a sign change of it). Others are rounded,
+/// and a rounded constant would stay rounded if the program is widened to f64 later.
 bool is_exact_on_floats(OpKind kind) {
   switch (kind) {
     case OpKind::Abs:
@@ -52,8 +54,10 @@ bool is_exact_on_floats(OpKind kind) {
     case OpKind::Sign:
     case OpKind::Slice:
     case OpKind::Sort:
-    case OpKind::Transpose: return true;
-    default: return false;
+    case OpKind::Transpose:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -81,7 +85,8 @@ void fold_constants(Program& program, const OpEvaluator& evaluate, std::int64_t 
       };
       const bool foldable =
           may_fold(op.kind) && !op.operands.empty() &&
-          (is_exact_on_floats(op.kind) || std::none_of(op.results.begin(), op.results.end(), [&](ValueId id) { return is_float(old.type(id).dtype); })) &&
+          (is_exact_on_floats(op.kind) || std::none_of(op.results.begin(), op.results.end(),
+                                                       [&](ValueId id) { return is_float(old.type(id).dtype); })) &&
           std::all_of(op.results.begin(), op.results.end(), [&](ValueId id) { return is_small(id, max_elements); }) &&
           std::all_of(op.operands.begin(), op.operands.end(),
                       [&](ValueId id) { return is_constant(id) && is_small(id, operand_factor * max_elements); });
@@ -99,8 +104,7 @@ void fold_constants(Program& program, const OpEvaluator& evaluate, std::int64_t 
         const TensorType& type = old.type(op.results[i]);
         RHINO_ASSERT(results[i].type() == type, "{} was evaluated to {} instead of {}", op_name(op.kind),
                      to_string(results[i].type()), to_string(type));
-        const OpId id =
-            made.append(OpKind::Constant, ConstantAttrs{compact(results[i])}, {}, {type}, {}, op.location);
+        const OpId id = made.append(OpKind::Constant, ConstantAttrs{compact(results[i])}, {}, {type}, {}, op.location);
         rewriter.replace(op.results[i], made.op(id).results[0]);
       }
     }

@@ -41,7 +41,8 @@ class Simplifier {
     for (Op& op : old_.ops) {
       const std::vector<ValueId> operands = rewriter_.mapped(op.operands);
       if (const auto simple = simplify(op, operands)) {
-        for (std::size_t i = 0; i < op.results.size(); ++i) rewriter_.replace(op.results[i], (*simple)[i]);
+        for (std::size_t i = 0; i < op.results.size(); ++i)
+          rewriter_.replace(op.results[i], (*simple)[i]);
       } else {
         rewriter_.copy(op);
       }
@@ -84,29 +85,42 @@ class Simplifier {
   Simple spread(const Literal& literal, const Op& op) {
     const TensorType result = old_.type(op.results[0]);
     const auto one = literal.stored_bytes().first(dtype_bytes(result.dtype));
-    return Values{append(OpKind::Constant, ConstantAttrs{Literal(result, {one.begin(), one.end()}, true)}, {}, result, op)};
+    return Values{
+        append(OpKind::Constant, ConstantAttrs{Literal(result, {one.begin(), one.end()}, true)}, {}, result, op)};
   }
 
   Simple simplify(const Op& op, const Values& x) {
     switch (op.kind) {
-      case OpKind::Reshape: return reshape(op, x);
-      case OpKind::Transpose: return transpose(op, x);
-      case OpKind::BroadcastInDim: return broadcast(op, x);
-      case OpKind::Convert: return convert(op, x);
+      case OpKind::Reshape:
+        return reshape(op, x);
+      case OpKind::Transpose:
+        return transpose(op, x);
+      case OpKind::BroadcastInDim:
+        return broadcast(op, x);
+      case OpKind::Convert:
+        return convert(op, x);
       case OpKind::BitcastConvert:
         if (type(x[0]).dtype == op.as<ConvertAttrs>().dtype) return Values{x[0]};
         return {};
-      case OpKind::Slice: return slice(op, x);
-      case OpKind::Pad: return pad(op, x);
-      case OpKind::Reverse: return reverse(op, x);
-      case OpKind::Concatenate: return concatenate(op, x);
-      case OpKind::DynamicSlice: return dynamic_slice(op, x);
+      case OpKind::Slice:
+        return slice(op, x);
+      case OpKind::Pad:
+        return pad(op, x);
+      case OpKind::Reverse:
+        return reverse(op, x);
+      case OpKind::Concatenate:
+        return concatenate(op, x);
+      case OpKind::DynamicSlice:
+        return dynamic_slice(op, x);
       case OpKind::DynamicUpdateSlice:
         if (type(x[0]).dims == type(x[1]).dims) return Values{x[1]};
         return {};
-      case OpKind::Select: return select(op, x);
-      case OpKind::Case: return case_of(op, x);
-      default: return arithmetic(op, x);
+      case OpKind::Select:
+        return select(op, x);
+      case OpKind::Case:
+        return case_of(op, x);
+      default:
+        return arithmetic(op, x);
     }
   }
 
@@ -130,7 +144,8 @@ class Simplifier {
     if (const Op* inner = maker(x[0], OpKind::Transpose)) {
       const auto& first = inner->as<DimensionsAttrs>().dimensions;
       std::vector<int> both;
-      for (const int dimension : permutation) both.push_back(first[static_cast<std::size_t>(dimension)]);
+      for (const int dimension : permutation)
+        both.push_back(first[static_cast<std::size_t>(dimension)]);
       const ValueId source = inner->operands[0];
       if (is_iota_list(both)) return Values{source};
       return Values{append(OpKind::Transpose, DimensionsAttrs{std::move(both)}, {source}, result, op)};
@@ -190,7 +205,8 @@ class Simplifier {
         both.start[i] = inner_start + attrs.start[i] * inner_stride;
         both.stride[i] = inner_stride * attrs.stride[i];
         both.limit[i] = result.dims[i] > 0 ? inner_start + last * inner_stride + 1 : both.start[i];
-        if (result.dims[i] == 0) both.start[i] = both.limit[i] = std::min(both.start[i], inner->as<SliceAttrs>().limit[i]);
+        if (result.dims[i] == 0)
+          both.start[i] = both.limit[i] = std::min(both.start[i], inner->as<SliceAttrs>().limit[i]);
       }
       const ValueId source = inner->operands[0];
       return Values{append(OpKind::Slice, std::move(both), {source}, result, op)};
@@ -322,7 +338,8 @@ class Simplifier {
       case OpKind::Or:
         if (x[0] == x[1]) return Values{x[0]};
         return bits(op, x);
-      case OpKind::Xor: return bits(op, x);
+      case OpKind::Xor:
+        return bits(op, x);
       case OpKind::Maximum:
       case OpKind::Minimum:
         if (x[0] == x[1]) return Values{x[0]};
@@ -331,7 +348,8 @@ class Simplifier {
       case OpKind::Not:
         if (const Op* inner = maker(x[0], op.kind)) return Values{inner->operands[0]};
         return {};
-      default: return {};
+      default:
+        return {};
     }
   }
 

@@ -90,8 +90,8 @@ void check_region(const InferContext& context, std::size_t index, std::string_vi
     return std::equal(ids.begin(), ids.end(), expected.begin(), expected.end(),
                       [&](ValueId id, const TensorType& type) { return region.type(id) == type; });
   };
-  RHINO_OP_CHECK(matches(region.params, params), "the {} takes {}, expected {}", name,
-                 types_text(region.param_types()), types_text(params));
+  RHINO_OP_CHECK(matches(region.params, params), "the {} takes {}, expected {}", name, types_text(region.param_types()),
+                 types_text(params));
   RHINO_OP_CHECK(matches(region.results, results), "the {} returns {}, expected {}", name,
                  types_text(region.result_types()), types_text(results));
 }
@@ -143,19 +143,24 @@ int region_count(OpKind kind) {
     case OpKind::Sort:
     case OpKind::Call:
     case OpKind::AllReduce:
-    case OpKind::ReduceScatter: return 1;
+    case OpKind::ReduceScatter:
+      return 1;
     case OpKind::SelectAndScatter:
-    case OpKind::While: return 2;
-    case OpKind::Case: return -1;
-    case OpKind::CustomCall: return -2;
-    default: return 0;
+    case OpKind::While:
+      return 2;
+    case OpKind::Case:
+      return -1;
+    case OpKind::CustomCall:
+      return -2;
+    default:
+      return 0;
   }
 }
 
 void check_attributes_and_regions(const InferContext& context) {
   switch (context.kind) {
-#define RHINO_OP(Kind, spelling, Attrs, rule, factors, cost)                         \
-  case OpKind::Kind:                                                                  \
+#define RHINO_OP(Kind, spelling, Attrs, rule, factors, cost)                                                     \
+  case OpKind::Kind:                                                                                             \
     RHINO_ASSERT(std::holds_alternative<Attrs>(context.attrs), "{} carries attributes of another op", spelling); \
     break;
 #include <rhino/ir/op_list.def>
@@ -180,11 +185,14 @@ std::vector<TensorType> infer_result_types(const InferContext& context) {
   std::vector<TensorType> results;
   switch (context.kind) {
 #define RHINO_OP(Kind, spelling, Attrs, rule, factors, cost) \
-  case OpKind::Kind: results = infer::infer_##rule(context); break;
+  case OpKind::Kind:                                         \
+    results = infer::infer_##rule(context);                  \
+    break;
 #include <rhino/ir/op_list.def>
 #undef RHINO_OP
   }
-  for (const TensorType& type : results) infer::check_type(context, type, "result type");
+  for (const TensorType& type : results)
+    infer::check_type(context, type, "result type");
   return results;
 }
 

@@ -94,20 +94,22 @@ Types infer_binary_number(const InferContext& context) {
   return binary(context, is_number, "an integer or floating-point type");
 }
 
-Types infer_binary_bits(const InferContext& context) {
-  return binary(context, is_bits, "a boolean or integer type");
-}
+Types infer_binary_bits(const InferContext& context) { return binary(context, is_bits, "a boolean or integer type"); }
 
 Types infer_compare(const InferContext& context) {
   Types types = binary(context, is_any, "any type");
   const DType dtype = types[0].dtype;
   const auto fits = [&] {
     switch (attributes<CompareAttrs>(context).type) {
-      case ComparisonType::Default: return true;
+      case ComparisonType::Default:
+        return true;
       case ComparisonType::Float:
-      case ComparisonType::TotalOrder: return is_float(dtype);
-      case ComparisonType::Signed: return is_signed_int(dtype);
-      case ComparisonType::Unsigned: return is_unsigned_int(dtype) || dtype == DType::I1;
+      case ComparisonType::TotalOrder:
+        return is_float(dtype);
+      case ComparisonType::Signed:
+        return is_signed_int(dtype);
+      case ComparisonType::Unsigned:
+        return is_unsigned_int(dtype) || dtype == DType::I1;
     }
     return false;
   };

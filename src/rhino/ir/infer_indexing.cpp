@@ -9,11 +9,11 @@ namespace {
 
 /// Dimension lists of gather, or the lists of scatter that play the same part.
 struct IndexingLists {
-  const std::vector<int>& window_dims;       // offset_dims, update_window_dims
-  const std::vector<int>& collapsed_dims;    // collapsed_slice_dims, inserted_window_dims
+  const std::vector<int>& window_dims;     // offset_dims, update_window_dims
+  const std::vector<int>& collapsed_dims;  // collapsed_slice_dims, inserted_window_dims
   const std::vector<int>& operand_batching;
   const std::vector<int>& indices_batching;
-  const std::vector<int>& index_map;         // start_index_map, scatter_dims_to_operand_dims
+  const std::vector<int>& index_map;  // start_index_map, scatter_dims_to_operand_dims
   int index_vector_dim;
   std::string_view window_name, collapsed_name, operand_batching_name, indices_batching_name, map_name;
 };
@@ -46,12 +46,10 @@ Dims check_indexing(const InferContext& context, const IndexingLists& lists, con
                    "batching dimension {} of the operand {} and {} of the indices {} differ in size",
                    lists.operand_batching[i], to_string(operand), lists.indices_batching[i], to_string(indices));
   }
-  const std::int64_t vector_size = lists.index_vector_dim == indices.rank()
-                                       ? 1
-                                       : indices.dims[static_cast<std::size_t>(lists.index_vector_dim)];
+  const std::int64_t vector_size =
+      lists.index_vector_dim == indices.rank() ? 1 : indices.dims[static_cast<std::size_t>(lists.index_vector_dim)];
   check_length(context, lists.map_name, lists.index_map.size(), static_cast<std::size_t>(vector_size));
-  const std::size_t covered =
-      lists.window_dims.size() + lists.collapsed_dims.size() + lists.operand_batching.size();
+  const std::size_t covered = lists.window_dims.size() + lists.collapsed_dims.size() + lists.operand_batching.size();
   RHINO_OP_CHECK(covered == operand.dims.size(),
                  "{}, {} and {} have {} entries together, expected {} (rank of the operand {})", lists.window_name,
                  lists.collapsed_name, lists.operand_batching_name, covered, operand.rank(), to_string(operand));
@@ -118,17 +116,18 @@ Types infer_scatter(const InferContext& context) {
                    to_string(TensorType{other.dtype, update.dims}));
     scalars.push_back({other.dtype, {}});
   }
-  const Dims batch = check_indexing(
-      context,
-      {attrs.update_window_dims, attrs.inserted_window_dims, attrs.input_batching_dims,
-       attrs.scatter_indices_batching_dims, attrs.scatter_dims_to_operand_dims, attrs.index_vector_dim,
-       "update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims",
-       "scatter_dims_to_operand_dims"},
-      input, indices, update.rank());
-  RHINO_OP_CHECK(update.dims.size() == batch.size() + attrs.update_window_dims.size(),
-                 "the updates are {}, expected rank {} ({} batch dimensions of the indices {} and {} window dimensions)",
-                 to_string(update), batch.size() + attrs.update_window_dims.size(), batch.size(), to_string(indices),
-                 attrs.update_window_dims.size());
+  const Dims batch =
+      check_indexing(context,
+                     {attrs.update_window_dims, attrs.inserted_window_dims, attrs.input_batching_dims,
+                      attrs.scatter_indices_batching_dims, attrs.scatter_dims_to_operand_dims, attrs.index_vector_dim,
+                      "update_window_dims", "inserted_window_dims", "input_batching_dims",
+                      "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"},
+                     input, indices, update.rank());
+  RHINO_OP_CHECK(
+      update.dims.size() == batch.size() + attrs.update_window_dims.size(),
+      "the updates are {}, expected rank {} ({} batch dimensions of the indices {} and {} window dimensions)",
+      to_string(update), batch.size() + attrs.update_window_dims.size(), batch.size(), to_string(indices),
+      attrs.update_window_dims.size());
   Dims bounds;
   for (int i = 0; i < input.rank(); ++i)
     if (!contains(attrs.inserted_window_dims, i) && !contains(attrs.input_batching_dims, i))

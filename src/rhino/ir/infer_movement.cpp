@@ -15,8 +15,7 @@ Types infer_constant(const InferContext& context) {
 Types infer_iota(const InferContext& context) {
   check_operand_count(context, 0);
   const auto& attrs = attributes<IotaAttrs>(context);
-  RHINO_OP_CHECK(attrs.type.dtype != DType::I1, "the result is {}, expected integers or floats",
-                 to_string(attrs.type));
+  RHINO_OP_CHECK(attrs.type.dtype != DType::I1, "the result is {}, expected integers or floats", to_string(attrs.type));
   check_dimension(context, "iota_dimension", attrs.dimension, attrs.type.rank());
   return {attrs.type};
 }
@@ -101,8 +100,8 @@ Types infer_pad(const InferContext& context) {
     const std::int64_t gaps = result.dims[i] > 0 ? result.dims[i] - 1 : 0;
     std::int64_t size = checked_add(result.dims[i], checked_multiply(gaps, attrs.interior[i]));
     size = checked_add(checked_add(size, attrs.low[i]), attrs.high[i]);
-    RHINO_OP_CHECK(size >= 0, "dimension {} of {} would have size {} after padding", i,
-                   to_string(context.operands[0]), size);
+    RHINO_OP_CHECK(size >= 0, "dimension {} of {} would have size {} after padding", i, to_string(context.operands[0]),
+                   size);
     result.dims[i] = size;
   }
   return {result};
@@ -149,7 +148,8 @@ Types infer_transpose(const InferContext& context) {
   check_length(context, "permutation", permutation.size(), operand.dims.size());
   check_dimension_list(context, "permutation", permutation, operand.rank());
   TensorType result{operand.dtype, {}};
-  for (const int dimension : permutation) result.dims.push_back(operand.dims[static_cast<std::size_t>(dimension)]);
+  for (const int dimension : permutation)
+    result.dims.push_back(operand.dims[static_cast<std::size_t>(dimension)]);
   return {result};
 }
 
@@ -161,7 +161,8 @@ Types infer_identity(const InferContext& context) {
       for (const auto& group : *attrs.groups) {
         RHINO_OP_CHECK(context.kind != OpKind::CollectivePermute || group.size() == 2,
                        "source_target_pairs has an entry of {} numbers, expected pairs", group.size());
-        for (const std::int64_t id : group) RHINO_OP_CHECK(id >= 0, "device number {} is negative", id);
+        for (const std::int64_t id : group)
+          RHINO_OP_CHECK(id >= 0, "device number {} is negative", id);
       }
     }
   }

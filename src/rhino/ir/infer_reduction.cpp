@@ -39,12 +39,14 @@ Types infer_reduce(const InferContext& context) {
   const TensorType& input = context.operands[0];
   check_dimension_list(context, "dimensions", dimensions, input.rank());
   std::vector<bool> reduced(input.dims.size(), false);
-  for (const int dimension : dimensions) reduced[static_cast<std::size_t>(dimension)] = true;
+  for (const int dimension : dimensions)
+    reduced[static_cast<std::size_t>(dimension)] = true;
   Dims dims;
   for (std::size_t i = 0; i < input.dims.size(); ++i)
     if (!reduced[i]) dims.push_back(input.dims[i]);
   Types results;
-  for (std::size_t i = 0; i < count; ++i) results.push_back({context.operands[i].dtype, dims});
+  for (std::size_t i = 0; i < count; ++i)
+    results.push_back({context.operands[i].dtype, dims});
   return results;
 }
 
@@ -55,9 +57,11 @@ Types infer_reduce_window(const InferContext& context) {
   check_length(context, "window", window.size(), input.dims.size());
   check_window(context, window, true);
   Dims dims;
-  for (std::size_t i = 0; i < window.size(); ++i) dims.push_back(window_positions(input.dims[i], window[i]));
+  for (std::size_t i = 0; i < window.size(); ++i)
+    dims.push_back(window_positions(input.dims[i], window[i]));
   Types results;
-  for (std::size_t i = 0; i < count; ++i) results.push_back({context.operands[i].dtype, dims});
+  for (std::size_t i = 0; i < count; ++i)
+    results.push_back({context.operands[i].dtype, dims});
   return results;
 }
 

@@ -18,10 +18,12 @@ void check_growth(const Program& program, const std::vector<std::size_t>& order)
   std::vector<std::int64_t> size(program.functions.size(), 0);
   std::int64_t total = 0;
   for (const std::size_t f : order) {
-    for (const Op& op : program.functions[f].ops) size[f] += is_call(op) ? size[op.regions[0].index()] : 1;
+    for (const Op& op : program.functions[f].ops)
+      size[f] += is_call(op) ? size[op.regions[0].index()] : 1;
     total += size[f];
-    RHINO_CHECK(total <= max_ops_after_inlining, "the program has more than {} ops once its calls are inlined (met in @{})",
-                max_ops_after_inlining, program.functions[f].name);
+    RHINO_CHECK(total <= max_ops_after_inlining,
+                "the program has more than {} ops once its calls are inlined (met in @{})", max_ops_after_inlining,
+                program.functions[f].name);
   }
 }
 
@@ -41,7 +43,8 @@ void inline_calls(Program& program) {
       }
       const std::vector<ValueId> results =
           rewriter.splice(program.function(op.regions[0]), rewriter.mapped(op.operands), op.location);
-      for (std::size_t i = 0; i < results.size(); ++i) rewriter.replace(op.results[i], results[i]);
+      for (std::size_t i = 0; i < results.size(); ++i)
+        rewriter.replace(op.results[i], results[i]);
     }
     function = rewriter.finish();
   }

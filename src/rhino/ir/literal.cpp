@@ -41,19 +41,32 @@ T to_integer(double value) {
 
 void store_double(DType dtype, double value, std::byte* target) {
   switch (dtype) {
-    case DType::I1: return store<std::uint8_t>(target, value != 0.0);
-    case DType::I8: return store(target, to_integer<std::int8_t>(value));
-    case DType::I16: return store(target, to_integer<std::int16_t>(value));
-    case DType::I32: return store(target, to_integer<std::int32_t>(value));
-    case DType::I64: return store(target, to_integer<std::int64_t>(value));
-    case DType::U8: return store(target, to_integer<std::uint8_t>(value));
-    case DType::U16: return store(target, to_integer<std::uint16_t>(value));
-    case DType::U32: return store(target, to_integer<std::uint32_t>(value));
-    case DType::U64: return store(target, to_integer<std::uint64_t>(value));
-    case DType::F16: return store(target, double_to_half(value));
-    case DType::BF16: return store(target, double_to_bfloat16(value));
-    case DType::F32: return store(target, static_cast<float>(value));
-    case DType::F64: return store(target, value);
+    case DType::I1:
+      return store<std::uint8_t>(target, value != 0.0);
+    case DType::I8:
+      return store(target, to_integer<std::int8_t>(value));
+    case DType::I16:
+      return store(target, to_integer<std::int16_t>(value));
+    case DType::I32:
+      return store(target, to_integer<std::int32_t>(value));
+    case DType::I64:
+      return store(target, to_integer<std::int64_t>(value));
+    case DType::U8:
+      return store(target, to_integer<std::uint8_t>(value));
+    case DType::U16:
+      return store(target, to_integer<std::uint16_t>(value));
+    case DType::U32:
+      return store(target, to_integer<std::uint32_t>(value));
+    case DType::U64:
+      return store(target, to_integer<std::uint64_t>(value));
+    case DType::F16:
+      return store(target, double_to_half(value));
+    case DType::BF16:
+      return store(target, double_to_bfloat16(value));
+    case DType::F32:
+      return store(target, static_cast<float>(value));
+    case DType::F64:
+      return store(target, value);
   }
 }
 
@@ -109,19 +122,32 @@ double Literal::element_as_double(std::int64_t index) const {
   const std::byte* source =
       stored_bytes().data() + (splat_ ? 0 : static_cast<std::size_t>(index) * dtype_bytes(type_.dtype));
   switch (type_.dtype) {
-    case DType::I1: return load<std::uint8_t>(source) != 0;
-    case DType::I8: return load<std::int8_t>(source);
-    case DType::I16: return load<std::int16_t>(source);
-    case DType::I32: return load<std::int32_t>(source);
-    case DType::I64: return static_cast<double>(load<std::int64_t>(source));
-    case DType::U8: return load<std::uint8_t>(source);
-    case DType::U16: return load<std::uint16_t>(source);
-    case DType::U32: return load<std::uint32_t>(source);
-    case DType::U64: return static_cast<double>(load<std::uint64_t>(source));
-    case DType::F16: return half_to_float(load<std::uint16_t>(source));
-    case DType::BF16: return bfloat16_to_float(load<std::uint16_t>(source));
-    case DType::F32: return load<float>(source);
-    case DType::F64: return load<double>(source);
+    case DType::I1:
+      return load<std::uint8_t>(source) != 0;
+    case DType::I8:
+      return load<std::int8_t>(source);
+    case DType::I16:
+      return load<std::int16_t>(source);
+    case DType::I32:
+      return load<std::int32_t>(source);
+    case DType::I64:
+      return static_cast<double>(load<std::int64_t>(source));
+    case DType::U8:
+      return load<std::uint8_t>(source);
+    case DType::U16:
+      return load<std::uint16_t>(source);
+    case DType::U32:
+      return load<std::uint32_t>(source);
+    case DType::U64:
+      return static_cast<double>(load<std::uint64_t>(source));
+    case DType::F16:
+      return half_to_float(load<std::uint16_t>(source));
+    case DType::BF16:
+      return bfloat16_to_float(load<std::uint16_t>(source));
+    case DType::F32:
+      return load<float>(source);
+    case DType::F64:
+      return load<double>(source);
   }
   return 0.0;
 }
@@ -130,19 +156,29 @@ std::int64_t Literal::element_as_int(std::int64_t index) const {
   const std::byte* source =
       stored_bytes().data() + (splat_ ? 0 : static_cast<std::size_t>(index) * dtype_bytes(type_.dtype));
   switch (type_.dtype) {
-    case DType::I1: return load<std::uint8_t>(source) != 0;
-    case DType::I8: return load<std::int8_t>(source);
-    case DType::I16: return load<std::int16_t>(source);
-    case DType::I32: return load<std::int32_t>(source);
-    case DType::I64: return load<std::int64_t>(source);
-    case DType::U8: return load<std::uint8_t>(source);
-    case DType::U16: return load<std::uint16_t>(source);
-    case DType::U32: return load<std::uint32_t>(source);
-    case DType::U64: return static_cast<std::int64_t>(load<std::uint64_t>(source));
+    case DType::I1:
+      return load<std::uint8_t>(source) != 0;
+    case DType::I8:
+      return load<std::int8_t>(source);
+    case DType::I16:
+      return load<std::int16_t>(source);
+    case DType::I32:
+      return load<std::int32_t>(source);
+    case DType::I64:
+      return load<std::int64_t>(source);
+    case DType::U8:
+      return load<std::uint8_t>(source);
+    case DType::U16:
+      return load<std::uint16_t>(source);
+    case DType::U32:
+      return load<std::uint32_t>(source);
+    case DType::U64:
+      return static_cast<std::int64_t>(load<std::uint64_t>(source));
     case DType::F16:
     case DType::BF16:
     case DType::F32:
-    case DType::F64: return to_integer<std::int64_t>(std::trunc(element_as_double(index)));
+    case DType::F64:
+      return to_integer<std::int64_t>(std::trunc(element_as_double(index)));
   }
   return 0;
 }

@@ -38,7 +38,8 @@ std::string qualified_op_name(OpKind kind) {
 std::optional<OpKind> op_kind_from_name(std::string_view name) {
   static const auto table = [] {
     std::unordered_map<std::string_view, OpKind> kinds;
-    for (std::size_t i = 0; i < spellings.size(); ++i) kinds.emplace(spellings[i], static_cast<OpKind>(i));
+    for (std::size_t i = 0; i < spellings.size(); ++i)
+      kinds.emplace(spellings[i], static_cast<OpKind>(i));
     return kinds;
   }();
   const auto found = table.find(name);
@@ -58,8 +59,10 @@ bool is_collective(OpKind kind) {
     case OpKind::AllToAll:
     case OpKind::CollectiveBroadcast:
     case OpKind::CollectivePermute:
-    case OpKind::ReduceScatter: return true;
-    default: return false;
+    case OpKind::ReduceScatter:
+      return true;
+    default:
+      return false;
   }
 }
 

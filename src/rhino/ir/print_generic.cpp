@@ -54,7 +54,8 @@ class DimensionNumbers {
 std::string groups_text(const std::shared_ptr<const ReplicaGroups>& groups) {
   if (!groups || groups->empty()) return "dense<> : tensor<0x0xi64>";
   std::size_t width = 0;
-  for (const auto& group : *groups) width = std::max(width, group.size());
+  for (const auto& group : *groups)
+    width = std::max(width, group.size());
   std::string rows;
   for (auto group : *groups) {
     group.resize(width, -1);  // short groups are filled up
@@ -66,12 +67,13 @@ std::string groups_text(const std::shared_ptr<const ReplicaGroups>& groups) {
 void add_window(AttributeList& list, const std::vector<WindowDim>& window) {
   const auto collect = [&](auto member) {
     Dims values;
-    for (const WindowDim& w : window) values.push_back(w.*member);
+    for (const WindowDim& w : window)
+      values.push_back(w.*member);
     return values;
   };
   list.add_array("base_dilations", collect(&WindowDim::base_dilation), 1);
-  const bool padded = std::any_of(window.begin(), window.end(),
-                                  [](const WindowDim& w) { return w.pad_low != 0 || w.pad_high != 0; });
+  const bool padded =
+      std::any_of(window.begin(), window.end(), [](const WindowDim& w) { return w.pad_low != 0 || w.pad_high != 0; });
   if (padded) {
     std::string rows;
     for (const WindowDim& w : window)
@@ -86,16 +88,19 @@ void add_window(AttributeList& list, const std::vector<WindowDim>& window) {
 void add_collective(AttributeList& list, const Op& op) {
   const auto& attrs = op.as<CollectiveAttrs>();
   // These ops tell the modes apart by the channel alone.
-  const bool by_channel = op.kind == OpKind::AllToAll || op.kind == OpKind::CollectiveBroadcast ||
-                          op.kind == OpKind::CollectivePermute;
+  const bool by_channel =
+      op.kind == OpKind::AllToAll || op.kind == OpKind::CollectiveBroadcast || op.kind == OpKind::CollectivePermute;
   switch (op.kind) {
-    case OpKind::AllGather: list.add("all_gather_dim", fmt::format("{} : i64", attrs.dimension)); break;
-    default: break;
+    case OpKind::AllGather:
+      list.add("all_gather_dim", fmt::format("{} : i64", attrs.dimension));
+      break;
+    default:
+      break;
   }
   // The channel type of the examples in the StableHLO specification: device to device.
   if (attrs.mode != GroupMode::CrossReplica)
-    list.add("channel_handle", fmt::format("#stablehlo.channel_handle<handle = {}, type = 1>",
-                                           std::max<std::int64_t>(attrs.channel, 1)));
+    list.add("channel_handle",
+             fmt::format("#stablehlo.channel_handle<handle = {}, type = 1>", std::max<std::int64_t>(attrs.channel, 1)));
   if (op.kind == OpKind::AllToAll) list.add("concat_dimension", fmt::format("{} : i64", attrs.concat_dimension));
   list.add(op.kind == OpKind::CollectivePermute ? "source_target_pairs" : "replica_groups", groups_text(attrs.groups));
   if (op.kind == OpKind::ReduceScatter) list.add("scatter_dimension", fmt::format("{} : i64", attrs.dimension));
@@ -137,8 +142,12 @@ AttributeList generic_attributes(const Op& op) {
       list.add_flag("unique_indices", attrs.unique_indices);
       break;
     }
-    case OpKind::ReduceWindow: add_window(list, op.as<ReduceWindowAttrs>().window); break;
-    case OpKind::SelectAndScatter: add_window(list, op.as<SelectAndScatterAttrs>().window); break;
+    case OpKind::ReduceWindow:
+      add_window(list, op.as<ReduceWindowAttrs>().window);
+      break;
+    case OpKind::SelectAndScatter:
+      add_window(list, op.as<SelectAndScatterAttrs>().window);
+      break;
     case OpKind::Sort: {
       const auto& attrs = op.as<SortAttrs>();
       list.add("dimension", fmt::format("{} : i64", attrs.dimension));
@@ -150,10 +159,14 @@ AttributeList generic_attributes(const Op& op) {
     case OpKind::AllToAll:
     case OpKind::CollectiveBroadcast:
     case OpKind::CollectivePermute:
-    case OpKind::ReduceScatter: add_collective(list, op); break;
+    case OpKind::ReduceScatter:
+      add_collective(list, op);
+      break;
     case OpKind::While:
-    case OpKind::OptimizationBarrier: break;
-    default: RHINO_ASSERT(false, "no generic text form for {}", op_name(op.kind));
+    case OpKind::OptimizationBarrier:
+      break;
+    default:
+      RHINO_ASSERT(false, "no generic text form for {}", op_name(op.kind));
   }
   return list;
 }
@@ -163,7 +176,8 @@ AttributeList generic_attributes(const Op& op) {
 ValueNames Printer::region_names(const Function& region, const std::vector<std::string>& arguments) const {
   RHINO_ASSERT(region.params.size() == arguments.size());
   ValueNames names(region);
-  for (std::size_t i = 0; i < arguments.size(); ++i) names.set(region.params[i], arguments[i]);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    names.set(region.params[i], arguments[i]);
   return names;
 }
 
@@ -174,7 +188,8 @@ void Printer::print_block(const Function& region, ValueNames names, int indent) 
 
 void Printer::print_generic_regions(const Op& op, const ValueNames& names, int indent) {
   if (single_line_) {
-    for (std::size_t i = 0; i < op.regions.size(); ++i) out_ += i == 0 ? " ({..}" : ", {..}";
+    for (std::size_t i = 0; i < op.regions.size(); ++i)
+      out_ += i == 0 ? " ({..}" : ", {..}";
     if (!op.regions.empty()) out_ += ')';
     return;
   }
@@ -184,14 +199,14 @@ void Printer::print_generic_regions(const Op& op, const ValueNames& names, int i
     std::vector<std::string> arguments;
     if (op.kind == OpKind::Case) {
       // Branches have no arguments: they use the values of their surroundings by name.
-      for (std::size_t j = 1; j < op.operands.size(); ++j) arguments.push_back(names[op.operands[j]]);
+      for (std::size_t j = 1; j < op.operands.size(); ++j)
+        arguments.push_back(names[op.operands[j]]);
     } else if (!region.params.empty()) {
       indent_line(indent);
       out_ += "^bb0(";
       for (std::size_t j = 0; j < region.params.size(); ++j) {
         arguments.push_back(fmt::format("%arg{}", next_argument_++));
-        out_ += fmt::format("{}{}: {}", j == 0 ? "" : ", ", arguments.back(),
-                            to_string(region.type(region.params[j])));
+        out_ += fmt::format("{}{}: {}", j == 0 ? "" : ", ", arguments.back(), to_string(region.type(region.params[j])));
       }
       out_ += "):\n";
     }
@@ -204,7 +219,8 @@ void Printer::print_generic_regions(const Op& op, const ValueNames& names, int i
 
 void Printer::print_generic(const Function& function, const Op& op, const ValueNames& names, int indent) {
   if (op.kind == OpKind::CustomCall) {
-    // The StableHLO interpreter's op for programs that run side by side; backend_config is "rows x columns" of its grid.
+    // The StableHLO interpreter's op for programs that run side by side; backend_config is "rows x columns" of its
+    // grid.
     const std::string& grid = op.as<CustomCallAttrs>().backend_config;
     const std::size_t by = grid.find('x');
     const std::size_t columns =

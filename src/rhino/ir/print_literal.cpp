@@ -26,10 +26,14 @@ std::uint64_t element_bits(const Literal& literal, std::int64_t index) {
 /// Bits that a reader makes of a decimal number by way of a double, as MLIR does.
 std::uint64_t bits_through_double(DType dtype, double value) {
   switch (dtype) {
-    case DType::F16: return double_to_half(value);
-    case DType::BF16: return double_to_bfloat16(value);
-    case DType::F32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    default: return std::bit_cast<std::uint64_t>(value);
+    case DType::F16:
+      return double_to_half(value);
+    case DType::BF16:
+      return double_to_bfloat16(value);
+    case DType::F32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    default:
+      return std::bit_cast<std::uint64_t>(value);
   }
 }
 
@@ -77,7 +81,8 @@ void print_list(std::string& out, const Literal& literal) {
   const std::int64_t count = literal.type().elements();
   Dims block(dims.size());  // elements of one entry of the list that dimension i opens
   std::int64_t size = 1;
-  for (std::size_t i = dims.size(); i-- > 0;) block[i] = size *= dims[i];
+  for (std::size_t i = dims.size(); i-- > 0;)
+    block[i] = size *= dims[i];
   for (std::int64_t next = 0; next < count; ++next) {
     if (next != 0) out += ", ";
     for (const std::int64_t elements : block)
@@ -108,8 +113,7 @@ void print_elements(std::string& out, const Literal& literal) {
   if (count == 0) return;
   if (literal.is_splat()) return print_element(out, literal, 0);
   // Blobs of booleans are read in two ways (one bit or one byte each), so booleans are always listed.
-  if (count > max_listed_elements && literal.type().dtype != DType::I1)
-    return print_blob(out, literal.stored_bytes());
+  if (count > max_listed_elements && literal.type().dtype != DType::I1) return print_blob(out, literal.stored_bytes());
   print_list(out, literal);
 }
 
@@ -146,7 +150,8 @@ void print_quoted(std::string& out, std::string_view text) {
 void print_symbol(std::string& out, std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   bool plain = !name.empty() && is_letter(name[0]);
-  for (const char c : name) plain = plain && (is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '$' || c == '-');
+  for (const char c : name)
+    plain = plain && (is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '$' || c == '-');
   out += '@';
   if (plain) {
     out += name;

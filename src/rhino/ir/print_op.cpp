@@ -39,11 +39,15 @@ bool has_generic_form_only(const Op& op) {
     case OpKind::AllToAll:
     case OpKind::CollectiveBroadcast:
     case OpKind::CollectivePermute:
-    case OpKind::ReduceScatter: return true;
+    case OpKind::ReduceScatter:
+      return true;
     case OpKind::While:
-    case OpKind::OptimizationBarrier: return op.operands.empty();
-    case OpKind::CustomCall: return op.as<CustomCallAttrs>().target == "interpreter.run_parallel";
-    default: return false;
+    case OpKind::OptimizationBarrier:
+      return op.operands.empty();
+    case OpKind::CustomCall:
+      return op.as<CustomCallAttrs>().target == "interpreter.run_parallel";
+    default:
+      return false;
   }
 }
 
@@ -123,16 +127,21 @@ void Printer::print_convolution(const ConvolutionAttrs& attrs) {
     append(out_, "{}{} = {}", separator, name, bracketed(texts));
     separator = ", ";
   };
-  list("stride", [&](const WindowDim& w) { return w.stride != neutral.stride; },
-       [](const WindowDim& w) { return std::to_string(w.stride); });
-  list("pad", [&](const WindowDim& w) { return w.pad_low != 0 || w.pad_high != 0; },
-       [](const WindowDim& w) { return fmt::format("[{}, {}]", w.pad_low, w.pad_high); });
-  list("lhs_dilate", [&](const WindowDim& w) { return w.base_dilation != 1; },
-       [](const WindowDim& w) { return std::to_string(w.base_dilation); });
-  list("rhs_dilate", [&](const WindowDim& w) { return w.window_dilation != 1; },
-       [](const WindowDim& w) { return std::to_string(w.window_dilation); });
-  list("reverse", [&](const WindowDim& w) { return w.reversal; },
-       [](const WindowDim& w) { return std::string(w.reversal ? "true" : "false"); });
+  list(
+      "stride", [&](const WindowDim& w) { return w.stride != neutral.stride; },
+      [](const WindowDim& w) { return std::to_string(w.stride); });
+  list(
+      "pad", [&](const WindowDim& w) { return w.pad_low != 0 || w.pad_high != 0; },
+      [](const WindowDim& w) { return fmt::format("[{}, {}]", w.pad_low, w.pad_high); });
+  list(
+      "lhs_dilate", [&](const WindowDim& w) { return w.base_dilation != 1; },
+      [](const WindowDim& w) { return std::to_string(w.base_dilation); });
+  list(
+      "rhs_dilate", [&](const WindowDim& w) { return w.window_dilation != 1; },
+      [](const WindowDim& w) { return std::to_string(w.window_dilation); });
+  list(
+      "reverse", [&](const WindowDim& w) { return w.reversal; },
+      [](const WindowDim& w) { return std::string(w.reversal ? "true" : "false"); });
   append(out_, "}} {{batch_group_count = {} : i64, feature_group_count = {} : i64}}", attrs.batch_group_count,
          attrs.feature_group_count);
 }
@@ -151,10 +160,9 @@ void Printer::print_reduce(const Function& function, const Op& op, const ValueNa
   const std::size_t count = op.results.size();
   out_ += '(';
   for (std::size_t i = 0; i < count; ++i)
-    append(out_, "{}{} init: {}{}", i == 0 ? "" : "(", names[op.operands[i]],
-           names[op.operands[count + i]], i + 1 == count ? ")" : "), ");
-  const bool compact = classify_reducer(reducer) != ReducerKind::Other &&
-                       reducer.ops[0].operands == reducer.params;
+    append(out_, "{}{} init: {}{}", i == 0 ? "" : "(", names[op.operands[i]], names[op.operands[count + i]],
+           i + 1 == count ? ")" : "), ");
+  const bool compact = classify_reducer(reducer) != ReducerKind::Other && reducer.ops[0].operands == reducer.params;
   if (compact) append(out_, " applies {}", qualified_op_name(reducer.ops[0].kind));
   append(out_, " across dimensions = {}", bracketed(op.as<ReduceAttrs>().dimensions));
   print_functional_type(function, op);
@@ -168,7 +176,8 @@ void Printer::print_reduce(const Function& function, const Op& op, const ValueNa
   indent_line(indent + 1);
   out_ += "reducer";
   for (std::size_t i = 0; i < count; ++i) {
-    for (const std::size_t at : {i, count + i}) arguments[at] = fmt::format("%arg{}", next_argument_++);
+    for (const std::size_t at : {i, count + i})
+      arguments[at] = fmt::format("%arg{}", next_argument_++);
     const std::string type = to_string(reducer.type(reducer.params[i]));
     append(out_, "({}: {}, {}: {}) ", arguments[i], type, arguments[count + i], type);
   }
@@ -262,9 +271,12 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
   out_ += qualified_op_name(op.kind);
   const auto same_type = [&] { append(out_, " : {}", to_string(function.type(op.results[0]))); };
   switch (op.kind) {
-    case OpKind::Compare: return print_compare(function, op, names);
-    case OpKind::Reduce: return print_reduce(function, op, names, indent);
-    case OpKind::While: return print_while(function, op, names, indent);
+    case OpKind::Compare:
+      return print_compare(function, op, names);
+    case OpKind::Reduce:
+      return print_reduce(function, op, names, indent);
+    case OpKind::While:
+      return print_while(function, op, names, indent);
     case OpKind::Constant:
       out_ += ' ';
       return print_constant(op.as<ConstantAttrs>().value);
@@ -272,11 +284,12 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
       append(out_, " dim = {}", op.as<IotaAttrs>().dimension);
       return same_type();
     case OpKind::PartitionId:
-    case OpKind::ReplicaId: return same_type();
+    case OpKind::ReplicaId:
+      return same_type();
     case OpKind::TopK: {
       const auto& attrs = op.as<TopKAttrs>();
-      append(out_, "({}, k = {}){} : {} -> ", names[op.operands[0]], attrs.k,
-             attrs.largest ? "" : " {largest = false}", to_string(function.type(op.operands[0])));
+      append(out_, "({}, k = {}){} : {} -> ", names[op.operands[0]], attrs.k, attrs.largest ? "" : " {largest = false}",
+             to_string(function.type(op.operands[0])));
       return print_result_types(function, op);
     }
     case OpKind::Convolution:
@@ -285,7 +298,8 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
       out_ += ')';
       print_convolution(op.as<ConvolutionAttrs>());
       return print_functional_type(function, op);
-    default: break;
+    default:
+      break;
   }
 
   out_ += ' ';
@@ -295,7 +309,8 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
     case OpKind::BitcastConvert:
     case OpKind::IsFinite:
     case OpKind::Reshape:
-    case OpKind::DynamicUpdateSlice: return print_functional_type(function, op);
+    case OpKind::DynamicUpdateSlice:
+      return print_functional_type(function, op);
     case OpKind::ReducePrecision: {
       const auto& attrs = op.as<ReducePrecisionAttrs>();
       append(out_, ", format = e{}m{}", attrs.exponent_bits, attrs.mantissa_bits);
@@ -348,13 +363,13 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
       return print_functional_type(function, op);
     }
     case OpKind::RngBitGenerator:
-      append(out_, ", algorithm =  {}",
-             rng_names[static_cast<std::size_t>(op.as<RngBitGeneratorAttrs>().algorithm)]);
+      append(out_, ", algorithm =  {}", rng_names[static_cast<std::size_t>(op.as<RngBitGeneratorAttrs>().algorithm)]);
       return print_functional_type(function, op);
     case OpKind::OptimizationBarrier:
       out_ += " : ";
       return print_operand_types(function, op);
-    default: break;
+    default:
+      break;
   }
 
   RHINO_ASSERT(is_elementwise(op.kind), "no text form for {}", op_name(op.kind));

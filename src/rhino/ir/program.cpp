@@ -13,14 +13,16 @@ const Op* Function::producer(ValueId id) const {
 std::vector<TensorType> Function::param_types() const {
   std::vector<TensorType> types;
   types.reserve(params.size());
-  for (const ValueId id : params) types.push_back(type(id));
+  for (const ValueId id : params)
+    types.push_back(type(id));
   return types;
 }
 
 std::vector<TensorType> Function::result_types() const {
   std::vector<TensorType> types;
   types.reserve(results.size());
-  for (const ValueId id : results) types.push_back(type(id));
+  for (const ValueId id : results)
+    types.push_back(type(id));
   return types;
 }
 

@@ -16,8 +16,8 @@ TensorType widened(TensorType type) {
   return type;
 }
 
-/// A number such as 0.001 that was written in decimal and then rounded to f32 is restored from its decimal digits, as the
-/// same program in f64 would have it; any other number keeps its value.
+/// A number such as 0.001 that was written in decimal and then rounded to f32 is restored from its decimal digits, as
+/// the same program in f64 would have it; any other number keeps its value.
 double restored_decimal(float value) {
   constexpr std::ptrdiff_t max_digits = 6;  // all of up to 6 digits survive the way through f32
   char buffer[32];
@@ -25,7 +25,8 @@ double restored_decimal(float value) {
   const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
   const auto mantissa = text.substr(0, text.find('e'));
   std::ptrdiff_t digits = 0;
-  for (const char c : mantissa) digits += c >= '0' && c <= '9';
+  for (const char c : mantissa)
+    digits += c >= '0' && c <= '9';
   double result = value;
   if (digits <= max_digits) std::from_chars(buffer, end, result);
   return result;
@@ -50,7 +51,8 @@ class Promoter {
   explicit Promoter(Function& old) : old_(old) {
     made_.name = old.name;
     image_.resize(old.values.size());
-    for (const ValueId param : old.params) image_[param.index()] = made_.add_param(widened(old.type(param)));
+    for (const ValueId param : old.params)
+      image_[param.index()] = made_.add_param(widened(old.type(param)));
     made_.param_notes = std::move(old.param_notes);
     made_.result_notes = std::move(old.result_notes);
   }
@@ -58,12 +60,19 @@ class Promoter {
   Function run() {
     for (Op& op : old_.ops) {
       switch (op.kind) {
-        case OpKind::BitcastConvert: bitcast(op); break;
-        case OpKind::RngBitGenerator: random_bits(op); break;
-        default: copy(op); break;
+        case OpKind::BitcastConvert:
+          bitcast(op);
+          break;
+        case OpKind::RngBitGenerator:
+          random_bits(op);
+          break;
+        default:
+          copy(op);
+          break;
       }
     }
-    for (const ValueId result : old_.results) made_.results.push_back(image_[result.index()]);
+    for (const ValueId result : old_.results)
+      made_.results.push_back(image_[result.index()]);
     return std::move(made_);
   }
 
@@ -71,13 +80,16 @@ class Promoter {
   void copy(Op& op) {
     std::visit([](auto& attrs) { widen(attrs); }, op.attrs);
     std::vector<ValueId> operands;
-    for (const ValueId operand : op.operands) operands.push_back(image_[operand.index()]);
+    for (const ValueId operand : op.operands)
+      operands.push_back(image_[operand.index()]);
     std::vector<TensorType> types;
-    for (const ValueId result : op.results) types.push_back(widened(old_.type(result)));
+    for (const ValueId result : op.results)
+      types.push_back(widened(old_.type(result)));
     const OpId id = made_.append(op.kind, std::move(op.attrs), std::move(operands), std::move(types),
                                  std::move(op.regions), op.location);
     made_.ops[id.index()].notes = std::move(op.notes);
-    for (std::size_t i = 0; i < op.results.size(); ++i) image_[op.results[i].index()] = made_.op(id).results[i];
+    for (std::size_t i = 0; i < op.results.size(); ++i)
+      image_[op.results[i].index()] = made_.op(id).results[i];
   }
 
   template <class Attrs>
@@ -88,7 +100,8 @@ class Promoter {
   static void widen(DotGeneralAttrs& attrs) { attrs.result_dtype = widened(attrs.result_dtype); }
   static void widen(ConvolutionAttrs& attrs) { attrs.result_dtype = widened(attrs.result_dtype); }
   static void widen(CustomCallAttrs& attrs) {
-    for (TensorType& type : attrs.result_types) type = widened(type);
+    for (TensorType& type : attrs.result_types)
+      type = widened(type);
   }
 
   ValueId convert(ValueId value, DType target, const Location& location) {

@@ -14,27 +14,43 @@ namespace {
 
 ReducerKind reducer_kind_of(OpKind kind) {
   switch (kind) {
-    case OpKind::Add: return ReducerKind::Add;
-    case OpKind::Multiply: return ReducerKind::Multiply;
-    case OpKind::Maximum: return ReducerKind::Maximum;
-    case OpKind::Minimum: return ReducerKind::Minimum;
-    case OpKind::And: return ReducerKind::And;
-    case OpKind::Or: return ReducerKind::Or;
-    case OpKind::Xor: return ReducerKind::Xor;
-    default: return ReducerKind::Other;
+    case OpKind::Add:
+      return ReducerKind::Add;
+    case OpKind::Multiply:
+      return ReducerKind::Multiply;
+    case OpKind::Maximum:
+      return ReducerKind::Maximum;
+    case OpKind::Minimum:
+      return ReducerKind::Minimum;
+    case OpKind::And:
+      return ReducerKind::And;
+    case OpKind::Or:
+      return ReducerKind::Or;
+    case OpKind::Xor:
+      return ReducerKind::Xor;
+    default:
+      return ReducerKind::Other;
   }
 }
 
 OpKind op_kind_of(ReducerKind kind) {
   switch (kind) {
-    case ReducerKind::Add: return OpKind::Add;
-    case ReducerKind::Multiply: return OpKind::Multiply;
-    case ReducerKind::Maximum: return OpKind::Maximum;
-    case ReducerKind::Minimum: return OpKind::Minimum;
-    case ReducerKind::And: return OpKind::And;
-    case ReducerKind::Or: return OpKind::Or;
-    case ReducerKind::Xor: return OpKind::Xor;
-    case ReducerKind::Other: break;
+    case ReducerKind::Add:
+      return OpKind::Add;
+    case ReducerKind::Multiply:
+      return OpKind::Multiply;
+    case ReducerKind::Maximum:
+      return OpKind::Maximum;
+    case ReducerKind::Minimum:
+      return OpKind::Minimum;
+    case ReducerKind::And:
+      return OpKind::And;
+    case ReducerKind::Or:
+      return OpKind::Or;
+    case ReducerKind::Xor:
+      return OpKind::Xor;
+    case ReducerKind::Other:
+      break;
   }
   RHINO_ASSERT(false, "there is no op for a reducer of kind Other");
   return OpKind::Add;
@@ -60,7 +76,8 @@ ReducerKind classify_reducer(const Function& reducer) {
     return ReducerKind::Other;
   const ValueId a = reducer.params[0];
   const ValueId b = reducer.params[1];
-  const bool combines_both = (op.operands[0] == a && op.operands[1] == b) || (op.operands[0] == b && op.operands[1] == a);
+  const bool combines_both =
+      (op.operands[0] == a && op.operands[1] == b) || (op.operands[0] == b && op.operands[1] == a);
   if (!combines_both || reducer.type(a).rank() != 0 || reducer.type(a) != reducer.type(b)) return ReducerKind::Other;
   return reducer_kind_of(op.kind);
 }
@@ -83,16 +100,20 @@ Literal reducer_identity(ReducerKind kind, DType dtype) {
   switch (kind) {
     case ReducerKind::Add:
     case ReducerKind::Or:
-    case ReducerKind::Xor: return Literal::splat_int(scalar, 0);
-    case ReducerKind::Multiply: return Literal::splat_int(scalar, 1);
+    case ReducerKind::Xor:
+      return Literal::splat_int(scalar, 0);
+    case ReducerKind::Multiply:
+      return Literal::splat_int(scalar, 1);
     case ReducerKind::Maximum:
       if (is_float(dtype)) return Literal::splat(scalar, -std::numeric_limits<double>::infinity());
       return Literal::splat_int(scalar, lowest_int(dtype));
     case ReducerKind::Minimum:
       if (is_float(dtype)) return Literal::splat(scalar, std::numeric_limits<double>::infinity());
       return Literal::splat_int(scalar, highest_int(dtype));
-    case ReducerKind::And: return Literal::splat_int(scalar, dtype == DType::I1 ? 1 : -1);
-    case ReducerKind::Other: break;
+    case ReducerKind::And:
+      return Literal::splat_int(scalar, dtype == DType::I1 ? 1 : -1);
+    case ReducerKind::Other:
+      break;
   }
   RHINO_ASSERT(false, "a reducer of kind Other has no known identity");
   return {};

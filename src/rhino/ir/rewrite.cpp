@@ -9,7 +9,8 @@ Rewriter::Rewriter(Function& old) : old_(old), image_(old.values.size()) {
   new_.name = old.name;
   new_.ops.reserve(old.ops.size());
   new_.values.reserve(old.values.size());
-  for (const ValueId param : old.params) replace(param, new_.add_param(old.type(param)));
+  for (const ValueId param : old.params)
+    replace(param, new_.add_param(old.type(param)));
   new_.param_notes = std::move(old.param_notes);
   new_.result_notes = std::move(old.result_notes);
 }
@@ -17,42 +18,50 @@ Rewriter::Rewriter(Function& old) : old_(old), image_(old.values.size()) {
 std::vector<ValueId> Rewriter::mapped(const std::vector<ValueId>& old_values) const {
   std::vector<ValueId> result;
   result.reserve(old_values.size());
-  for (const ValueId value : old_values) result.push_back(mapped(value));
+  for (const ValueId value : old_values)
+    result.push_back(mapped(value));
   return result;
 }
 
 void Rewriter::copy(Op& op) {
   std::vector<TensorType> types;
   types.reserve(op.results.size());
-  for (const ValueId result : op.results) types.push_back(old_.type(result));
+  for (const ValueId result : op.results)
+    types.push_back(old_.type(result));
   const OpId id = new_.append(op.kind, std::move(op.attrs), mapped(op.operands), std::move(types),
                               std::move(op.regions), std::move(op.location));
   Op& copied = new_.ops[id.index()];
   copied.notes = std::move(op.notes);
-  for (std::size_t i = 0; i < op.results.size(); ++i) replace(op.results[i], copied.results[i]);
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    replace(op.results[i], copied.results[i]);
 }
 
 std::vector<ValueId> Rewriter::splice(const Function& callee, const std::vector<ValueId>& arguments,
                                       const Location& location) {
   std::vector<ValueId> image(callee.values.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) image[callee.params[i].index()] = arguments[i];
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    image[callee.params[i].index()] = arguments[i];
   for (const Op& op : callee.ops) {
     std::vector<ValueId> operands;
     operands.reserve(op.operands.size());
-    for (const ValueId operand : op.operands) operands.push_back(image[operand.index()]);
+    for (const ValueId operand : op.operands)
+      operands.push_back(image[operand.index()]);
     std::vector<TensorType> types;
     types.reserve(op.results.size());
-    for (const ValueId result : op.results) types.push_back(callee.type(result));
+    for (const ValueId result : op.results)
+      types.push_back(callee.type(result));
     const bool placed = op.location.line != 0 || !op.location.name.empty();
     const OpId id = new_.append(op.kind, op.attrs, std::move(operands), std::move(types), op.regions,
                                 placed ? op.location : location);
     Op& copied = new_.ops[id.index()];
     copied.notes = op.notes;
-    for (std::size_t i = 0; i < op.results.size(); ++i) image[op.results[i].index()] = copied.results[i];
+    for (std::size_t i = 0; i < op.results.size(); ++i)
+      image[op.results[i].index()] = copied.results[i];
   }
   std::vector<ValueId> results;
   results.reserve(callee.results.size());
-  for (const ValueId result : callee.results) results.push_back(image[result.index()]);
+  for (const ValueId result : callee.results)
+    results.push_back(image[result.index()]);
   return results;
 }
 
@@ -130,7 +139,8 @@ void drop_unreachable_functions(Program& program) {
   program.main = image[program.main.index()];
   for (Function& function : program.functions)
     for (Op& op : function.ops)
-      for (FunctionId& region : op.regions) region = image[region.index()];
+      for (FunctionId& region : op.regions)
+        region = image[region.index()];
 }
 
 }  // namespace rhino::ir

@@ -50,15 +50,13 @@ std::vector<std::optional<std::uint32_t>> Signature::updates() const {
 }
 
 void verify(const Signature& signature, const Function& function) {
-  RHINO_CHECK(signature.params.size() == function.params.size(),
-              "the signature lists {} parameters, but @{} has {}", signature.params.size(), function.name,
-              function.params.size());
+  RHINO_CHECK(signature.params.size() == function.params.size(), "the signature lists {} parameters, but @{} has {}",
+              signature.params.size(), function.name, function.params.size());
   RHINO_CHECK(signature.results.size() == function.results.size(), "the signature lists {} results, but @{} has {}",
               signature.results.size(), function.name, function.results.size());
   std::unordered_set<std::string> paths;
   for (const ParamInfo& param : signature.params) {
-    RHINO_CHECK(!param.path.empty(), "parameter {} of the signature has no path",
-                &param - signature.params.data());
+    RHINO_CHECK(!param.path.empty(), "parameter {} of the signature has no path", &param - signature.params.data());
     RHINO_CHECK(paths.insert(param.path).second, "two parameters of the signature have the path \"{}\"", param.path);
   }
   std::vector<const ResultInfo*> update_of(signature.params.size(), nullptr);
@@ -77,18 +75,20 @@ void verify(const Signature& signature, const Function& function) {
         const TensorType& expected = function.type(function.params[result.state_param]);
         RHINO_CHECK(type == expected, "result {} (\"{}\") is {}, but the state \"{}\" that it replaces is {}", i,
                     result.path, to_string(type), param.path, to_string(expected));
-        RHINO_CHECK(update_of[result.state_param] == nullptr, "the state \"{}\" is replaced by two results: \"{}\", \"{}\"",
-                    param.path, update_of[result.state_param]->path, result.path);
+        RHINO_CHECK(update_of[result.state_param] == nullptr,
+                    "the state \"{}\" is replaced by two results: \"{}\", \"{}\"", param.path,
+                    update_of[result.state_param]->path, result.path);
         update_of[result.state_param] = &result;
         break;
       }
       case ResultRole::Loss:
         RHINO_CHECK(loss == nullptr, "two results are marked as the loss: \"{}\", \"{}\"", loss->path, result.path);
-        RHINO_CHECK(type.rank() == 0 && is_float(type.dtype), "the loss (result {}, \"{}\") is {}, expected a scalar float",
-                    i, result.path, to_string(type));
+        RHINO_CHECK(type.rank() == 0 && is_float(type.dtype),
+                    "the loss (result {}, \"{}\") is {}, expected a scalar float", i, result.path, to_string(type));
         loss = &result;
         break;
-      case ResultRole::Metric: break;
+      case ResultRole::Metric:
+        break;
     }
   }
 }

@@ -59,7 +59,8 @@ void Printer::name_results(const Op& op, ValueNames& names) {
     names.set(op.results[0], name);
     return;
   }
-  for (std::size_t i = 0; i < op.results.size(); ++i) names.set(op.results[i], fmt::format("{}#{}", name, i));
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    names.set(op.results[i], fmt::format("{}#{}", name, i));
 }
 
 void Printer::print_ops(const Function& function, ValueNames& names, int indent) {
@@ -186,7 +187,8 @@ void Printer::print_module() {
   }
   out_ += " {\n";
   symbol_of(program_.main);
-  for (std::size_t next = 0; next < queue_.size(); ++next) print_function(queue_[next]);
+  for (std::size_t next = 0; next < queue_.size(); ++next)
+    print_function(queue_[next]);
   out_ += "}\n";
   if (options_.resource_section && !resources_.empty()) print_resource_section();
 }

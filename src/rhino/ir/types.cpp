@@ -69,7 +69,8 @@ std::int64_t TensorType::bytes() const {
 
 std::string to_string(const TensorType& type) {
   std::string text = "tensor<";
-  for (const std::int64_t size : type.dims) fmt::format_to(std::back_inserter(text), "{}x", size);
+  for (const std::int64_t size : type.dims)
+    fmt::format_to(std::back_inserter(text), "{}x", size);
   text += dtype_name(type.dtype);
   text += '>';
   return text;
@@ -85,7 +86,8 @@ std::string to_string(const Dims& dims) {
 
 Dims row_major_strides(const Dims& dims) {
   Dims strides(dims.size(), 1);
-  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = checked_multiply(strides[i], dims[i]);
+  for (std::size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = checked_multiply(strides[i], dims[i]);
   return strides;
 }
 

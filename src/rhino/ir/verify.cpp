@@ -24,8 +24,10 @@ void check_values(const Function& function) {
     RHINO_CHECK(id.valid() && id.index() < function.values.size(), "in @{}: {} refers to a value that does not exist",
                 function.name, what);
   };
-  for (const ValueId id : function.params) check_id(id, "the parameter list");
-  for (const ValueId id : function.results) check_id(id, "the result list");
+  for (const ValueId id : function.params)
+    check_id(id, "the parameter list");
+  for (const ValueId id : function.results)
+    check_id(id, "the result list");
   RHINO_CHECK(function.param_notes.empty() || function.param_notes.size() == function.params.size(),
               "in @{}: {} parameters but notes for {}", function.name, function.params.size(),
               function.param_notes.size());
@@ -123,7 +125,8 @@ void check_nesting(const Program& program) {
 void verify(const Program& program) {
   RHINO_CHECK(program.main.valid() && program.main.index() < program.functions.size(),
               "the program has no entry function");
-  for (const Function& function : program.functions) check_function(program, function);
+  for (const Function& function : program.functions)
+    check_function(program, function);
   check_nesting(program);
 }
 

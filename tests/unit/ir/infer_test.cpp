@@ -23,9 +23,11 @@ struct Regional {
   FunctionId function(const Types& params, const Types& results) {
     const FunctionId id = program.add_function("f");
     Builder b(program, id);
-    for (const TensorType& type : params) b.param(type);
+    for (const TensorType& type : params)
+      b.param(type);
     std::vector<ValueId> values;
-    for (const TensorType& type : results) values.push_back(b.full(type, 0));
+    for (const TensorType& type : results)
+      values.push_back(b.full(type, 0));
     b.set_results(values);
     return id;
   }
@@ -38,8 +40,8 @@ Regional& regional() {
 
 FunctionId fn(const Types& params, const Types& results) { return regional().function(params, results); }
 
-constexpr DType f32 = DType::F32, f64 = DType::F64, i32 = DType::I32, i64 = DType::I64, u8 = DType::U8, u32 = DType::U32,
-                u64 = DType::U64, i1 = DType::I1, bf16 = DType::BF16, i8 = DType::I8;
+constexpr DType f32 = DType::F32, f64 = DType::F64, i32 = DType::I32, i64 = DType::I64, u8 = DType::U8,
+                u32 = DType::U32, u64 = DType::U64, i1 = DType::I1, bf16 = DType::BF16, i8 = DType::I8;
 
 struct Case {
   OpKind kind;
@@ -62,9 +64,7 @@ void check(const std::vector<Case>& cases) {
   int number = 0;
   for (const Case& c : cases) {
     SCOPED_TRACE(testing::Message() << op_name(c.kind) << ", case " << number++);
-    const auto infer = [&] {
-      return infer_result_types({regional().program, c.kind, c.attrs, c.operands, c.regions});
-    };
+    const auto infer = [&] { return infer_result_types({regional().program, c.kind, c.attrs, c.operands, c.regions}); };
     if (c.error.empty()) {
       try {
         EXPECT_EQ(infer(), c.expected);
@@ -96,10 +96,36 @@ std::vector<Case> elementwise_cases() {
     cases.push_back(good(kind, {n}, none, {n}));
     cases.push_back(bad(kind, {{u32, {}}}, none, "expected elements of a signed integer or floating-point type"));
   }
-  for (const OpKind kind : {Cbrt,  Ceil,  Cosine, Exponential, ExponentialMinusOne, Floor, Log,   LogPlusOne, Logistic,
-                            Rsqrt, Sine,  Sqrt,   Tan,         Tanh,                Acos,  Acosh, Asin,       Asinh,
-                            Atan,  Atanh, Cosh,   Sinh,        Erf,                 Erfc,  ErfInv, Lgamma,    Digamma,
-                            BesselI1e, RoundNearestAfz, RoundNearestEven}) {
+  for (const OpKind kind : {Cbrt,
+                            Ceil,
+                            Cosine,
+                            Exponential,
+                            ExponentialMinusOne,
+                            Floor,
+                            Log,
+                            LogPlusOne,
+                            Logistic,
+                            Rsqrt,
+                            Sine,
+                            Sqrt,
+                            Tan,
+                            Tanh,
+                            Acos,
+                            Acosh,
+                            Asin,
+                            Asinh,
+                            Atan,
+                            Atanh,
+                            Cosh,
+                            Sinh,
+                            Erf,
+                            Erfc,
+                            ErfInv,
+                            Lgamma,
+                            Digamma,
+                            BesselI1e,
+                            RoundNearestAfz,
+                            RoundNearestEven}) {
     cases.push_back(good(kind, {x}, none, {x}));
     cases.push_back(bad(kind, {n}, none, "operand 0 is tensor<2x3xi32>, expected elements of a floating-point type"));
     cases.push_back(bad(kind, {x, x}, none, "expected 1 operand, got 2"));
@@ -129,7 +155,8 @@ std::vector<Case> elementwise_cases() {
 
   for (const OpKind kind : {Add, Multiply, Maximum, Minimum}) {
     cases.push_back(good(kind, {p, p}, none, {p}));
-    cases.push_back(bad(kind, {x, {f32, {3, 2}}}, none, "operand 1 (rhs) is tensor<3x2xf32>, expected tensor<2x3xf32>"));
+    cases.push_back(
+        bad(kind, {x, {f32, {3, 2}}}, none, "operand 1 (rhs) is tensor<3x2xf32>, expected tensor<2x3xf32>"));
     cases.push_back(bad(kind, {x}, none, "expected 2 operands, got 1"));
   }
   for (const OpKind kind : {Subtract, Divide, Power, Remainder}) {
@@ -265,14 +292,16 @@ std::vector<Case> movement_cases() {
   };
   const auto unchanged = [](ScatterAttrs&) {};
   scatter_fault({table, indices, updates}, unchanged, "update computation takes", two);
-  scatter_fault({table, indices, updates}, [](ScatterAttrs& a) { a.update_window_dims = {1}; },
-                "dimension 1 of the updates tensor<7x5x4xf32> is larger than 4", add);
+  scatter_fault(
+      {table, indices, updates}, [](ScatterAttrs& a) { a.update_window_dims = {1}; },
+      "dimension 1 of the updates tensor<7x5x4xf32> is larger than 4", add);
   scatter_fault({table, indices, {f32, {7, 5}}}, unchanged, "update_window_dims has dimension 2", add);
   scatter_fault({table, indices, {f32, {7, 5, 5}}}, unchanged, "larger than 4", add);
   scatter_fault({table, indices, {f32, {6, 5, 4}}}, unchanged, "is not 7", add);
   scatter_fault({table, indices, {f64, {7, 5, 4}}}, unchanged, "operand 2 (update 0)", add);
   scatter_fault({table, table, indices, updates}, unchanged, "expected inputs, indices and as many updates", add);
-  scatter_fault({table, indices, updates}, [](ScatterAttrs& a) { a.inserted_window_dims = {}; }, "together", add);
+  scatter_fault(
+      {table, indices, updates}, [](ScatterAttrs& a) { a.inserted_window_dims = {}; }, "together", add);
   return cases;
 }
 
@@ -331,7 +360,8 @@ std::vector<Case> contraction_cases() {
   const FunctionId add = fn({s, s}, {s});
   const FunctionId pair = fn({s, {i32, {}}, s, {i32, {}}}, {s, {i32, {}}});
   cases.push_back(good(Reduce, {x, s}, ReduceAttrs{{2, 0}}, {{f32, {3}}}, {add}));
-  cases.push_back(good(Reduce, {x, {i32, x.dims}, s, {i32, {}}}, ReduceAttrs{{1}}, {{f32, {2, 4}}, {i32, {2, 4}}}, {pair}));
+  cases.push_back(
+      good(Reduce, {x, {i32, x.dims}, s, {i32, {}}}, ReduceAttrs{{1}}, {{f32, {2, 4}}, {i32, {2, 4}}}, {pair}));
   cases.push_back(bad(Reduce, {x, s}, ReduceAttrs{{3}}, "dimensions has dimension 3", {add}));
   cases.push_back(bad(Reduce, {x, s}, ReduceAttrs{{1, 1}}, "twice", {add}));
   cases.push_back(bad(Reduce, {x, {f64, {}}}, ReduceAttrs{{1}}, "operand 1 (init value 0)", {add}));
@@ -346,7 +376,8 @@ std::vector<Case> contraction_cases() {
   cases.push_back(good(ReduceWindow, {x, s}, ReduceWindowAttrs{{{1}, {5}, {1}}}, {{f32, {2, 0, 4}}}, {add}));
   cases.push_back(bad(ReduceWindow, {x, s}, ReduceWindowAttrs{{{1}, {1}}}, "window has 2 entries", {add}));
   cases.push_back(bad(ReduceWindow, {x, s}, ReduceWindowAttrs{{{1}, {0}, {1}}}, "size 0", {add}));
-  cases.push_back(bad(ReduceWindow, {x, s}, ReduceWindowAttrs{{{1}, {1, 1, 0, 0, 1, 1, true}, {1}}}, "reversed", {add}));
+  cases.push_back(
+      bad(ReduceWindow, {x, s}, ReduceWindowAttrs{{{1}, {1, 1, 0, 0, 1, 1, true}, {1}}}, "reversed", {add}));
 
   const FunctionId ge = fn({s, s}, {{i1, {}}});
   const std::vector<WindowDim> pool{{1}, {3, 1, 1, 1}, {2, 2}};
@@ -354,8 +385,8 @@ std::vector<Case> contraction_cases() {
   cases.push_back(bad(SelectAndScatter, {x, x, s}, SelectAndScatterAttrs{pool}, "operand 1 (source)", {ge, add}));
   cases.push_back(bad(SelectAndScatter, {x, {f32, {2, 3, 2}}, {f32, {1}}}, SelectAndScatterAttrs{pool},
                       "operand 2 (init value)", {ge, add}));
-  cases.push_back(bad(SelectAndScatter, {x, {f32, {2, 3, 2}}, s}, SelectAndScatterAttrs{pool}, "the select function",
-                      {add, add}));
+  cases.push_back(
+      bad(SelectAndScatter, {x, {f32, {2, 3, 2}}, s}, SelectAndScatterAttrs{pool}, "the select function", {add, add}));
   cases.push_back(bad(SelectAndScatter, {x, {f32, {2, 3, 2}}, s}, SelectAndScatterAttrs{{{1}, {1}, {1, 1, 0, 0, 2}}},
                       "is dilated", {ge, add}));
 
@@ -380,10 +411,14 @@ std::vector<Case> control_cases() {
   const TensorType key{u64, {2}};
   const TensorType bits{u32, {5}};
   cases.push_back(good(RngBitGenerator, {key}, RngBitGeneratorAttrs{RngAlgorithm::ThreeFry, bits}, {key, bits}));
-  cases.push_back(good(RngBitGenerator, {{u64, {3}}}, RngBitGeneratorAttrs{RngAlgorithm::Philox, bits}, {{u64, {3}}, bits}));
-  cases.push_back(bad(RngBitGenerator, {{u64, {3}}}, RngBitGeneratorAttrs{RngAlgorithm::ThreeFry, bits}, "expected 2 words"));
-  cases.push_back(bad(RngBitGenerator, {{u32, {4}}}, RngBitGeneratorAttrs{RngAlgorithm::Default, bits}, "vector of ui64"));
-  cases.push_back(bad(RngBitGenerator, {key}, RngBitGeneratorAttrs{RngAlgorithm::Default, {i1, {}}}, "integers or floats"));
+  cases.push_back(
+      good(RngBitGenerator, {{u64, {3}}}, RngBitGeneratorAttrs{RngAlgorithm::Philox, bits}, {{u64, {3}}, bits}));
+  cases.push_back(
+      bad(RngBitGenerator, {{u64, {3}}}, RngBitGeneratorAttrs{RngAlgorithm::ThreeFry, bits}, "expected 2 words"));
+  cases.push_back(
+      bad(RngBitGenerator, {{u32, {4}}}, RngBitGeneratorAttrs{RngAlgorithm::Default, bits}, "vector of ui64"));
+  cases.push_back(
+      bad(RngBitGenerator, {key}, RngBitGeneratorAttrs{RngAlgorithm::Default, {i1, {}}}, "integers or floats"));
 
   cases.push_back(good(Call, {x, n}, none, {n, x}, {fn({x, n}, {n, x})}));
   cases.push_back(bad(Call, {x}, none, "the callee takes", {fn({x, n}, {n, x})}));
@@ -445,7 +480,8 @@ TEST(Infer, EveryKindHasAGoodAndABadCase) {
   std::set<OpKind> accepted;
   std::set<OpKind> refused;
   for (const auto& cases : {elementwise_cases(), movement_cases(), contraction_cases(), control_cases()})
-    for (const Case& c : cases) (c.error.empty() ? accepted : refused).insert(c.kind);
+    for (const Case& c : cases)
+      (c.error.empty() ? accepted : refused).insert(c.kind);
   for (int i = 0; i < op_kind_count; ++i) {
     const auto kind = static_cast<OpKind>(i);
     EXPECT_EQ(accepted.count(kind), 1u) << op_name(kind);
@@ -456,16 +492,19 @@ TEST(Infer, EveryKindHasAGoodAndABadCase) {
 TEST(Infer, OverflowIsAnInputError) {
   const TensorType x{f32, {2}};
   const Types operands{x, {f32, {}}};
-  EXPECT_THROW(infer_result_types({regional().program, OpKind::Pad, Attributes(PadAttrs{{INT64_MAX}, {INT64_MAX}, {0}}),
-                                   operands, {}}),
-               InputError);
-  EXPECT_THROW(infer_result_types({regional().program, OpKind::Pad, Attributes(PadAttrs{{0}, {0}, {INT64_MAX}}), operands, {}}),
-               InputError);
+  EXPECT_THROW(
+      infer_result_types(
+          {regional().program, OpKind::Pad, Attributes(PadAttrs{{INT64_MAX}, {INT64_MAX}, {0}}), operands, {}}),
+      InputError);
+  EXPECT_THROW(
+      infer_result_types({regional().program, OpKind::Pad, Attributes(PadAttrs{{0}, {0}, {INT64_MAX}}), operands, {}}),
+      InputError);
 }
 
 TEST(Infer, ForeignAttributesAreOurFault) {
   const Types operands{{f32, {2}}};
-  EXPECT_THROW(infer_result_types({regional().program, OpKind::Reshape, Attributes(NoAttrs{}), operands, {}}), InternalError);
+  EXPECT_THROW(infer_result_types({regional().program, OpKind::Reshape, Attributes(NoAttrs{}), operands, {}}),
+               InternalError);
 }
 
 }  // namespace

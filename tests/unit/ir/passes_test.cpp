@@ -15,12 +15,14 @@ namespace rhino::ir {
 namespace {
 
 /// A program whose entry is written by `body`, which gets the parameters and returns the results.
-Program make(std::vector<TensorType> params, const std::function<std::vector<ValueId>(Builder&, std::vector<ValueId>)>& body) {
+Program make(std::vector<TensorType> params,
+             const std::function<std::vector<ValueId>(Builder&, std::vector<ValueId>)>& body) {
   Program program;
   program.main = program.add_function("main");
   Builder b(program, program.main);
   std::vector<ValueId> values;
-  for (TensorType& type : params) values.push_back(b.param(std::move(type)));
+  for (TensorType& type : params)
+    values.push_back(b.param(std::move(type)));
   b.set_results(body(b, values));
   verify(program);
   return program;
@@ -31,14 +33,16 @@ FunctionId helper(Program& program, std::vector<TensorType> params,
   const FunctionId id = program.add_function("helper");
   Builder b(program, id);
   std::vector<ValueId> values;
-  for (TensorType& type : params) values.push_back(b.param(std::move(type)));
+  for (TensorType& type : params)
+    values.push_back(b.param(std::move(type)));
   b.set_results(body(b, values));
   return id;
 }
 
 std::vector<OpKind> kinds(const Function& function) {
   std::vector<OpKind> result;
-  for (const Op& op : function.ops) result.push_back(op.kind);
+  for (const Op& op : function.ops)
+    result.push_back(op.kind);
   return result;
 }
 
@@ -70,9 +74,8 @@ TEST(InlineCalls, ReplacesNestedCallsAndDropsTheCallees) {
 
 TEST(InlineCalls, ReachesIntoRegions) {
   Program program = make({{DType::F32, {4}}}, [](Builder& b, Values x) -> Values {
-    const FunctionId add = helper(b.program(), {scalar, scalar}, [](Builder& c, Values y) -> Values {
-      return {c(OpKind::Add, y[0], y[1])};
-    });
+    const FunctionId add = helper(b.program(), {scalar, scalar},
+                                  [](Builder& c, Values y) -> Values { return {c(OpKind::Add, y[0], y[1])}; });
     const FunctionId reducer = helper(b.program(), {scalar, scalar}, [&](Builder& c, Values y) -> Values {
       return {c.add(OpKind::Call, {y[0], y[1]}, NoAttrs{}, {add})};
     });
@@ -95,7 +98,8 @@ TEST(InlineCalls, RefusesRecursionAndExplosion) {
   EXPECT_THROW(inline_calls(recursive), InputError);
 
   Program doubling;
-  FunctionId previous = helper(doubling, {scalar}, [](Builder& b, Values y) -> Values { return {b(OpKind::Abs, y[0])}; });
+  FunctionId previous =
+      helper(doubling, {scalar}, [](Builder& b, Values y) -> Values { return {b(OpKind::Abs, y[0])}; });
   for (int i = 0; i < 80; ++i)
     previous = helper(doubling, {scalar}, [&](Builder& b, Values y) -> Values {
       return {b.add(OpKind::Call, {b.add(OpKind::Call, {y[0]}, NoAttrs{}, {previous})}, NoAttrs{}, {previous})};
@@ -153,11 +157,12 @@ Program loop(const std::vector<std::size_t>& used) {
       return {next, c(OpKind::Multiply, v[1], c.scalar(DType::F32, 2)), c(OpKind::Add, v[2], v[1]),
               c(OpKind::Add, v[3], v[3])};
     });
-    const auto results = b.add_multi(OpKind::While, {b.scalar_int(DType::I32, 0), b(OpKind::Negate, p[0]), p[1],
-                                                     b(OpKind::Exponential, p[2])},
-                                     NoAttrs{}, {condition, body});
+    const auto results = b.add_multi(
+        OpKind::While, {b.scalar_int(DType::I32, 0), b(OpKind::Negate, p[0]), p[1], b(OpKind::Exponential, p[2])},
+        NoAttrs{}, {condition, body});
     Values chosen;
-    for (const std::size_t i : used) chosen.push_back(results[i]);
+    for (const std::size_t i : used)
+      chosen.push_back(results[i]);
     return chosen;
   });
 }
@@ -224,7 +229,8 @@ TEST(CommonSubexpressions, ComparesConstantsAndRegionsByContent) {
 
 TEST(CommonSubexpressions, LeavesBarriersAndEffectsAlone) {
   Program program = make({matrix}, [](Builder& b, Values x) -> Values {
-    for (int i = 0; i < 2; ++i) b.add_multi(OpKind::CustomCall, {x[0]}, CustomCallAttrs{"print", "", true, {}});
+    for (int i = 0; i < 2; ++i)
+      b.add_multi(OpKind::CustomCall, {x[0]}, CustomCallAttrs{"print", "", true, {}});
     return {b.add(OpKind::OptimizationBarrier, {x[0]}), b.add(OpKind::OptimizationBarrier, {x[0]})};
   });
   const Program before = program;
@@ -243,33 +249,50 @@ Kinds simplified(TensorType param, const std::function<ValueId(Builder&, ValueId
 
 TEST(Identities, Movement) {
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.reshape(b.reshape(x, {6}), {2, 3}); }), Kinds{});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.reshape(b.reshape(x, {6}), {3, 2}); }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         return b.reshape(b.reshape(x, {6}), {3, 2});
+                       }),
             Kinds{OpKind::Reshape});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.transpose(b.transpose(x, {1, 0}), {1, 0}); }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         return b.transpose(b.transpose(x, {1, 0}), {1, 0});
+                       }),
             Kinds{});
   EXPECT_EQ(simplified({DType::F32, {2, 3, 4}},
-                       [](Builder& b, ValueId x) { return b.transpose(b.transpose(x, {1, 2, 0}), {1, 2, 0}); }),
+                       [](Builder& b, ValueId x) {
+                         return b.transpose(b.transpose(x, {1, 2, 0}), {1, 2, 0});
+                       }),
             Kinds{OpKind::Transpose});
-  EXPECT_EQ(simplified(scalar, [](Builder& b, ValueId x) {
-              return b.transpose(b.broadcast(b.broadcast(x, {3}, {}), {2, 3}, {1}), {1, 0});
-            }),
+  EXPECT_EQ(simplified(scalar,
+                       [](Builder& b, ValueId x) {
+                         return b.transpose(b.broadcast(b.broadcast(x, {3}, {}), {2, 3}, {1}), {1, 0});
+                       }),
             Kinds{OpKind::BroadcastInDim});
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.broadcast(x, {2, 3}, {0, 1}); }), Kinds{});
-  EXPECT_EQ(simplified({DType::F32, {2, 2}}, [](Builder& b, ValueId x) { return b.broadcast(x, {2, 2}, {1, 0}); }),
+  EXPECT_EQ(simplified({DType::F32, {2, 2}},
+                       [](Builder& b, ValueId x) {
+                         return b.broadcast(x, {2, 2}, {1, 0});
+                       }),
             Kinds{OpKind::BroadcastInDim});
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.slice(x, {0, 0}, {2, 3}); }), Kinds{});
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.concatenate({x}, 0); }), Kinds{});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b.pad(x, b.scalar(DType::F32, 1), {0, 0}, {0, 0}); }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         return b.pad(x, b.scalar(DType::F32, 1), {0, 0}, {0, 0});
+                       }),
             Kinds{});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) {
-              return b.add(OpKind::Reverse, {b.add(OpKind::Reverse, {x}, DimensionsAttrs{{0, 1}})},
-                           DimensionsAttrs{{1, 0}});
-            }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         return b.add(OpKind::Reverse, {b.add(OpKind::Reverse, {x}, DimensionsAttrs{{0, 1}})},
+                                      DimensionsAttrs{{1, 0}});
+                       }),
             Kinds{});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) {
-              const ValueId y = b.concatenate({b(OpKind::Abs, x), x, x}, 1);
-              return b.slice(y, {0, 3}, {2, 6});
-            }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         const ValueId y = b.concatenate({b(OpKind::Abs, x), x, x}, 1);
+                         return b.slice(y, {0, 3}, {2, 6});
+                       }),
             Kinds{});
 }
 
@@ -301,32 +324,32 @@ TEST(Identities, DynamicSliceAtConstantsIsClampedAsAtRunTime) {
 
 TEST(Identities, ConvertsOnlyWhereExact) {
   EXPECT_EQ(simplified(scalar, [](Builder& b, ValueId x) { return b.convert(x, DType::F32); }), Kinds{});
-  EXPECT_EQ(simplified({DType::BF16, {}}, [](Builder& b, ValueId x) {
-              return b.convert(b.convert(x, DType::F32), DType::BF16);
-            }),
+  EXPECT_EQ(simplified({DType::BF16, {}},
+                       [](Builder& b, ValueId x) { return b.convert(b.convert(x, DType::F32), DType::BF16); }),
             Kinds{});
   EXPECT_EQ(simplified(scalar, [](Builder& b, ValueId x) { return b.convert(b.convert(x, DType::BF16), DType::F32); }),
             (Kinds{OpKind::Convert, OpKind::Convert}));
-  EXPECT_EQ(simplified({DType::I32, {}}, [](Builder& b, ValueId x) {
-              return b.convert(b.convert(x, DType::F32), DType::I32);  // 2^24 + 1 does not survive
-            }),
+  EXPECT_EQ(simplified({DType::I32, {}},
+                       [](Builder& b, ValueId x) {
+                         return b.convert(b.convert(x, DType::F32), DType::I32);  // 2^24 + 1 does not survive
+                       }),
             (Kinds{OpKind::Convert, OpKind::Convert}));
-  EXPECT_EQ(simplified({DType::I32, {}}, [](Builder& b, ValueId x) {
-              return b.convert(b.convert(x, DType::F64), DType::I32);
-            }),
+  EXPECT_EQ(simplified({DType::I32, {}},
+                       [](Builder& b, ValueId x) { return b.convert(b.convert(x, DType::F64), DType::I32); }),
             Kinds{});
-  EXPECT_EQ(simplified({DType::I8, {}}, [](Builder& b, ValueId x) {
-              return b.convert(b.convert(x, DType::U32), DType::I8);
-            }),
-            (Kinds{OpKind::Convert, OpKind::Convert}));
+  EXPECT_EQ(
+      simplified({DType::I8, {}}, [](Builder& b, ValueId x) { return b.convert(b.convert(x, DType::U32), DType::I8); }),
+      (Kinds{OpKind::Convert, OpKind::Convert}));
 }
 
 TEST(Identities, ArithmeticOnlyWhereExact) {
   const auto with = [](TensorType type, OpKind kind, double number, bool left = false) {
-    return simplified(type, [&](Builder& b, ValueId x) {
-             const ValueId c = b.full(type, number);
-             return left ? b(kind, c, x) : b(kind, x, c);
-           }).empty();
+    return simplified(type,
+                      [&](Builder& b, ValueId x) {
+                        const ValueId c = b.full(type, number);
+                        return left ? b(kind, c, x) : b(kind, x, c);
+                      })
+        .empty();
   };
   const TensorType integers{DType::I32, {3}};
   EXPECT_TRUE(with(matrix, OpKind::Multiply, 1));
@@ -343,20 +366,23 @@ TEST(Identities, ArithmeticOnlyWhereExact) {
   EXPECT_TRUE(with(integers, OpKind::And, -1, true));
   EXPECT_TRUE(with(integers, OpKind::Xor, 0));
   EXPECT_FALSE(with(integers, OpKind::Xor, -1));
-  EXPECT_EQ(simplified(integers, [](Builder& b, ValueId x) { return b(OpKind::And, x, b.full({DType::I32, {3}}, 0)); }),
+  EXPECT_EQ(simplified(integers,
+                       [](Builder& b, ValueId x) {
+                         return b(OpKind::And, x, b.full({DType::I32, {3}}, 0));
+                       }),
             Kinds{OpKind::Constant});
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b(OpKind::Negate, b(OpKind::Negate, x)); }), Kinds{});
   EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) { return b(OpKind::Maximum, x, x); }), Kinds{});
 }
 
 TEST(Identities, SelectsAndBranchesOnConstants) {
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) {
-              return b.select(b.scalar_int(DType::I1, 1), x, b(OpKind::Negate, x));
-            }),
+  EXPECT_EQ(simplified(matrix, [](Builder& b,
+                                  ValueId x) { return b.select(b.scalar_int(DType::I1, 1), x, b(OpKind::Negate, x)); }),
             Kinds{});
-  EXPECT_EQ(simplified(matrix, [](Builder& b, ValueId x) {
-              return b.select(b.full({DType::I1, {2, 3}}, 0), x, b(OpKind::Negate, x));
-            }),
+  EXPECT_EQ(simplified(matrix,
+                       [](Builder& b, ValueId x) {
+                         return b.select(b.full({DType::I1, {2, 3}}, 0), x, b(OpKind::Negate, x));
+                       }),
             Kinds{OpKind::Negate});
   for (const auto& [index, kind] : {std::pair{0, OpKind::Exponential}, std::pair{1, OpKind::Log},
                                     std::pair{-1, OpKind::Log}, std::pair{7, OpKind::Log}}) {
@@ -433,8 +459,7 @@ TEST(Promote, WidensTypesConstantsAndConverts) {
   Program program = make({matrix, {DType::BF16, {3}}, {DType::I32, {3}}}, [](Builder& b, Values x) -> Values {
     const ValueId y = b.convert(x[1], DType::F32);
     const ValueId z = b.convert(x[2], DType::F16);
-    const ValueId dot =
-        b.add(OpKind::DotGeneral, {x[0], y}, DotGeneralAttrs{{}, {}, {1}, {0}, DType::F32});
+    const ValueId dot = b.add(OpKind::DotGeneral, {x[0], y}, DotGeneralAttrs{{}, {}, {1}, {0}, DType::F32});
     const ValueId sum = b.reduce(x[0], ReducerKind::Add, {0});
     return {dot, sum, z, x[2]};
   });
@@ -469,8 +494,8 @@ TEST(Promote, BitcastsSeeTheOriginalBits) {
   });
   promote_floats_to_f64(program);
   verify(program);
-  EXPECT_EQ(program.entry().result_types(), (std::vector<TensorType>{{DType::U32, {2}}, {DType::F64, {2}},
-                                                                     {DType::F64, {2, 2}}}));
+  EXPECT_EQ(program.entry().result_types(),
+            (std::vector<TensorType>{{DType::U32, {2}}, {DType::F64, {2}}, {DType::F64, {2, 2}}}));
   EXPECT_EQ(kinds(program.entry()), (Kinds{OpKind::Convert, OpKind::BitcastConvert, OpKind::BitcastConvert,
                                            OpKind::Convert, OpKind::Convert, OpKind::BitcastConvert, OpKind::Convert}));
 }

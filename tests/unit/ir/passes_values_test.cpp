@@ -19,7 +19,8 @@ using kernels::reference::Tensor;
 
 std::vector<Tensor> run(const ir::Program& program, const std::vector<ir::Literal>& arguments) {
   std::vector<Tensor> tensors;
-  for (const ir::Literal& literal : arguments) tensors.emplace_back(literal);
+  for (const ir::Literal& literal : arguments)
+    tensors.emplace_back(literal);
   return kernels::reference::run(program, program.main, std::move(tensors));
 }
 
@@ -36,8 +37,8 @@ void expect_same_results(const char* what, const std::function<void(ir::Program&
     ASSERT_EQ(expected.size(), got.size());
     for (std::size_t r = 0; r < expected.size(); ++r) {
       ASSERT_EQ(expected[r].type, got[r].type);
-      ASSERT_EQ(expected[r].bytes, got[r].bytes)
-          << what << ", result " << r << " of program " << i << "\n" << ir::print(program) << ir::print(changed);
+      ASSERT_EQ(expected[r].bytes, got[r].bytes) << what << ", result " << r << " of program " << i << "\n"
+                                                 << ir::print(program) << ir::print(changed);
     }
   }
 }
@@ -49,7 +50,8 @@ TEST(PassesValues, CommonSubexpressions) {
 }
 TEST(PassesValues, Identities) { expect_same_results("simplify_identities", ir::simplify_identities, 4); }
 TEST(PassesValues, FoldConstants) {
-  expect_same_results("fold_constants", [](ir::Program& p) { ir::fold_constants(p, kernels::reference::evaluate_op); }, 5);
+  expect_same_results(
+      "fold_constants", [](ir::Program& p) { ir::fold_constants(p, kernels::reference::evaluate_op); }, 5);
 }
 
 TEST(PassesValues, AllTogetherShrinkThePrograms) {

@@ -24,7 +24,8 @@ TEST(RandomProgram, HasArgumentsForItsParameters) {
     const auto arguments = random_arguments(program, rng);
     const auto types = program.entry().param_types();
     ASSERT_EQ(arguments.size(), types.size());
-    for (std::size_t j = 0; j < types.size(); ++j) EXPECT_EQ(arguments[j].type(), types[j]);
+    for (std::size_t j = 0; j < types.size(); ++j)
+      EXPECT_EQ(arguments[j].type(), types[j]);
     EXPECT_FALSE(program.entry().results.empty());
   }
 }
@@ -37,7 +38,8 @@ TEST(RandomProgram, KeepsToItsLimits) {
   Rng rng(2);
   for (int i = 0; i < 100; ++i) {
     const ir::Program program = random_program(rng, options);
-    for (const ir::Value& value : program.entry().values) EXPECT_LE(value.type.elements(), 64 * 8);
+    for (const ir::Value& value : program.entry().values)
+      EXPECT_LE(value.type.elements(), 64 * 8);
     for (const ir::Op& op : program.entry().ops) {
       EXPECT_NE(op.kind, ir::OpKind::While);
       EXPECT_NE(op.kind, ir::OpKind::RngBitGenerator);
@@ -51,12 +53,13 @@ TEST(RandomProgram, MeetsEveryOpKind) {
   for (int i = 0; i < 600; ++i) {
     const ir::Program program = random_program(rng);
     for (const ir::Function& function : program.functions)
-      for (const ir::Op& op : function.ops) seen.insert(op.kind);
+      for (const ir::Op& op : function.ops)
+        seen.insert(op.kind);
   }
   for (int i = 0; i < ir::op_kind_count; ++i) {
     const auto kind = static_cast<ir::OpKind>(i);
-    const bool left_out = ir::is_collective(kind) || kind == ir::OpKind::PartitionId ||
-                          kind == ir::OpKind::ReplicaId || kind == ir::OpKind::CustomCall;
+    const bool left_out = ir::is_collective(kind) || kind == ir::OpKind::PartitionId || kind == ir::OpKind::ReplicaId ||
+                          kind == ir::OpKind::CustomCall;
     EXPECT_EQ(seen.count(kind), left_out ? 0u : 1u) << ir::op_name(kind);
   }
 }

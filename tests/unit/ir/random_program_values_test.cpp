@@ -17,13 +17,15 @@ using kernels::reference::Tensor;
 
 std::vector<Tensor> tensors(const std::vector<ir::Literal>& literals) {
   std::vector<Tensor> result;
-  for (const ir::Literal& literal : literals) result.emplace_back(literal);
+  for (const ir::Literal& literal : literals)
+    result.emplace_back(literal);
   return result;
 }
 
 double largest(const Tensor& tensor) {
   double result = 0;
-  for (const double x : tensor.as<double>()) result = std::max(result, std::abs(x));
+  for (const double x : tensor.as<double>())
+    result = std::max(result, std::abs(x));
   return result;
 }
 
@@ -32,7 +34,8 @@ bool may_differ_in_last_bits(const ir::Program& program, const ir::Op& op, std::
   switch (op.kind) {
     case ir::OpKind::DotGeneral:
     case ir::OpKind::Convolution:
-    case ir::OpKind::SelectAndScatter: return true;
+    case ir::OpKind::SelectAndScatter:
+      return true;
     case ir::OpKind::Reduce:
     case ir::OpKind::ReduceWindow:
     case ir::OpKind::Scatter: {
@@ -49,8 +52,10 @@ bool may_differ_in_last_bits(const ir::Program& program, const ir::Op& op, std::
     case ir::OpKind::Log:
     case ir::OpKind::Sine:
     case ir::OpKind::Power:
-    case ir::OpKind::Rsqrt: return true;
-    default: return false;
+    case ir::OpKind::Rsqrt:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -62,12 +67,15 @@ ir::Program disturbed(const ir::Program& program, Rng& rng) {
   to = {};
   to.name = from.name;
   std::vector<ir::ValueId> image(from.values.size());
-  for (const ir::ValueId param : from.params) image[param.index()] = to.add_param(from.type(param));
+  for (const ir::ValueId param : from.params)
+    image[param.index()] = to.add_param(from.type(param));
   for (const ir::Op& op : from.ops) {
     std::vector<ir::ValueId> operands;
-    for (const ir::ValueId operand : op.operands) operands.push_back(image[operand.index()]);
+    for (const ir::ValueId operand : op.operands)
+      operands.push_back(image[operand.index()]);
     std::vector<ir::TensorType> types;
-    for (const ir::ValueId result : op.results) types.push_back(from.type(result));
+    for (const ir::ValueId result : op.results)
+      types.push_back(from.type(result));
     const std::vector<ir::ValueId> results = to.op(to.append(op.kind, op.attrs, operands, types, op.regions)).results;
     for (std::size_t i = 0; i < results.size(); ++i) {
       image[op.results[i].index()] = results[i];
@@ -79,12 +87,13 @@ ir::Program disturbed(const ir::Program& program, Rng& rng) {
       }
       const ir::OpId noise =
           to.append(ir::OpKind::Constant, ir::ConstantAttrs{ir::Literal(types[i], std::move(bytes))}, {}, {types[i]});
-      image[op.results[i].index()] = to.op(to.append(ir::OpKind::Multiply, ir::NoAttrs{},
-                                                     {results[i], to.op(noise).results[0]}, {types[i]}))
-                                         .results[0];
+      image[op.results[i].index()] =
+          to.op(to.append(ir::OpKind::Multiply, ir::NoAttrs{}, {results[i], to.op(noise).results[0]}, {types[i]}))
+              .results[0];
     }
   }
-  for (const ir::ValueId result : from.results) to.results.push_back(image[result.index()]);
+  for (const ir::ValueId result : from.results)
+    to.results.push_back(image[result.index()]);
   ir::verify(copy);
   return copy;
 }

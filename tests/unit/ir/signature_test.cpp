@@ -26,7 +26,8 @@ struct Sample {
     signature.params = {{"params/w", ParamRole::State, StateKind::Param},
                         {"opt/w", ParamRole::State, StateKind::Optimizer},
                         {"x", ParamRole::Batch}};
-    signature.results = {{"loss", ResultRole::Loss}, {"params/w", ResultRole::State, 0}, {"opt/w", ResultRole::State, 1}};
+    signature.results = {
+        {"loss", ResultRole::Loss}, {"params/w", ResultRole::State, 0}, {"opt/w", ResultRole::State, 1}};
   }
 };
 

@@ -37,7 +37,8 @@ struct Fixture {
   FunctionId region(std::vector<TensorType> params, const std::function<std::vector<ValueId>(Builder&)>& body) {
     const FunctionId id = program.add_function("region");
     Builder inner(program, id);
-    for (TensorType& type : params) inner.param(std::move(type));
+    for (TensorType& type : params)
+      inner.param(std::move(type));
     inner.set_results(body(inner));
     return id;
   }
@@ -169,7 +170,10 @@ TEST(Text, ReduceIsCompactOnlyForPlainReducers) {
   EXPECT_THAT(text, HasSubstr("stablehlo.reduce(%arg0 init: %1) applies stablehlo.maximum across dimensions = [1] : "
                               "(tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>\n"));
   EXPECT_THAT(text, HasSubstr("dense<0xFF800000> : tensor<f32>"));
-  EXPECT_THAT(text, HasSubstr(R"(    %5:2 = stablehlo.reduce(%arg0 init: %3), (%0 init: %4) across dimensions = [0] : (tensor<2x3xf32>, tensor<2x3xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          R"(    %5:2 = stablehlo.reduce(%arg0 init: %3), (%0 init: %4) across dimensions = [0] : (tensor<2x3xf32>, tensor<2x3xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
      reducer(%arg1: tensor<f32>, %arg2: tensor<f32>) (%arg3: tensor<i32>, %arg4: tensor<i32>)  {
       %6 = stablehlo.compare  GT, %arg1, %arg2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
       %7 = stablehlo.select %6, %arg1, %arg2 : tensor<i1>, tensor<f32>
@@ -221,8 +225,8 @@ TEST(Text, GenericOps) {
         "    }) : (tensor<10x4xf32>, tensor<5x1xi32>, tensor<5x4xf32>) -> tensor<10x4xf32>\n",
         "\"stablehlo.reduce_window\"(%arg0, %3) <{padding = dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>, "
         "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>}> ({\n",
-        "<{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({\n",
-        "    }, {\n    ^bb0(", "<{dimension = 1 : i64, is_stable = true}> ({\n"})
+        "<{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({\n", "    }, {\n    ^bb0(",
+        "<{dimension = 1 : i64, is_stable = true}> ({\n"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 
@@ -240,13 +244,11 @@ TEST(Text, LoopsBranchesAndCalls) {
   const ValueId zero = f.b.scalar_int(DType::I32, 0);
   const auto loop = f.b.add_multi(OpKind::While, {zero, n}, NoAttrs{}, {condition, body});
   const FunctionId first = f.region({s}, [](Builder& b) -> std::vector<ValueId> { return {b.function().params[0]}; });
-  const FunctionId second = f.region({s}, [](Builder& b) -> std::vector<ValueId> {
-    return {b(OpKind::Negate, b.function().params[0])};
-  });
+  const FunctionId second =
+      f.region({s}, [](Builder& b) -> std::vector<ValueId> { return {b(OpKind::Negate, b.function().params[0])}; });
   const ValueId chosen = f.b.add(OpKind::Case, {n, loop[0]}, NoAttrs{}, {first, second});
-  const FunctionId callee = f.region({s}, [](Builder& b) -> std::vector<ValueId> {
-    return {b(OpKind::Abs, b.function().params[0])};
-  });
+  const FunctionId callee =
+      f.region({s}, [](Builder& b) -> std::vector<ValueId> { return {b(OpKind::Abs, b.function().params[0])}; });
   f.program.function(callee).name = "main";  // as the entry: one of them must be renamed
   const ValueId result = f.b.add(OpKind::Call, {chosen}, NoAttrs{}, {callee});
   EXPECT_EQ(f.text({result}), R"(module {
@@ -299,7 +301,8 @@ TEST(Text, CollectivesAndCustomCalls) {
         "<{concat_dimension = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, split_count = 2 : "
         "i64, split_dimension = 0 : i64}>",
         "stablehlo.partition_id : tensor<ui32>\n",
-        "    stablehlo.custom_call @check.expect_eq(%arg0, %arg0) {backend_config = \"a\\\"b\", has_side_effect = true} "
+        "    stablehlo.custom_call @check.expect_eq(%arg0, %arg0) {backend_config = \"a\\\"b\", has_side_effect = "
+        "true} "
         ": (tensor<4xf32>, tensor<4xf32>) -> ()\n"})
     EXPECT_THAT(text, HasSubstr(line));
 }
@@ -356,7 +359,8 @@ TEST(Text, IntegersAndBooleans) {
 
 TEST(Text, LargeConstantsAreBlobsButBooleansAreListed) {
   std::vector<std::uint16_t> numbers(101);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i * 257 + 0xA0);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<std::uint16_t>(i * 257 + 0xA0);
   const std::string text = constant_text(literal(DType::U16, {101}, numbers));
   EXPECT_EQ(text.substr(0, 18), "dense<\"0xA000A101A");
   EXPECT_EQ(text.size(), std::strlen("dense<\"0x\">") + 404);
