@@ -84,7 +84,9 @@ struct DataSet::Impl {
     }
     RHINO_CHECK(field.type.rank() > 0,
                 "the batch parameter '{}' is a scalar and has no dimension of examples; make it a constant", field.path);
-    Hdf5DataSet set = root.data_set(field.path);
+    // Shuffled examples come from all over the file; without a cache each would decompress a whole chunk.
+    constexpr std::size_t cache_bytes = std::size_t{64} << 20;
+    Hdf5DataSet set = root.data_set(field.path, cache_bytes);
     const std::optional<ir::DType> stored = stored_dtype(set);
     RHINO_CHECK(stored.has_value() && !set.is_null(), "{} holds no numbers", set.where());
     RHINO_CHECK(may_convert_data(*stored, field.type.dtype), "{} holds {}, which does not convert to the {} of the program",

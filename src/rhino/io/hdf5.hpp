@@ -128,7 +128,9 @@ class Hdf5Group : public Hdf5Node {
   std::vector<std::string> data_set_paths(std::int64_t largest_count = 10'000'000) const;
 
   Hdf5Group group(const std::string& name) const;
-  Hdf5DataSet data_set(const std::string& name) const;
+  /// `cache_bytes`: memory for decompressed chunks, for data sets that are read in small parts again and again (0: HDF5's
+  /// default of 1 MiB).
+  Hdf5DataSet data_set(const std::string& name, std::size_t cache_bytes = 0) const;
 
   /// Groups on the way are made as needed.
   Hdf5Group create_group(const std::string& name);

@@ -201,11 +201,15 @@ Hdf5Group Hdf5Group::group(const std::string& name) const {
   return Hdf5Group(std::move(handle), place(name), file_);
 }
 
-Hdf5DataSet Hdf5Group::data_set(const std::string& name) const {
+Hdf5DataSet Hdf5Group::data_set(const std::string& name, std::size_t cache_bytes) const {
   const Kind found = kind(name);
   RHINO_CHECK(found != Kind::None, "{} has no '{}'{}", where(), name, did_you_mean(name, names()));
   RHINO_CHECK(found == Kind::DataSet, "{} is not a data set", place(name));
-  Hdf5Handle handle(H5Dopen2(id(), name.c_str(), H5P_DEFAULT), detail::close_data_set);
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), detail::close_list);
+  constexpr std::size_t slots = 12007;  // a prime well above the number of cached chunks, as HDF5 advises
+  if (cache_bytes > 0)
+    RHINO_H5_READ(H5Pset_chunk_cache(access.get(), slots, cache_bytes, 1.0), "{} cannot be cached", place(name));
+  Hdf5Handle handle(H5Dopen2(id(), name.c_str(), access.get()), detail::close_data_set);
   RHINO_H5_READ(handle.get(), "{} is damaged", place(name));
   return Hdf5DataSet(std::move(handle), place(name));
 }

@@ -13,6 +13,7 @@
 #include <rhino/io/hdf5.hpp>
 
 #include "hostile.hpp"
+#include "support/test_data.hpp"
 
 namespace rhino::io {
 namespace {
@@ -234,6 +235,38 @@ TEST(DataSet, DamagedFilesAreRefusedOrReadEqual) {
   };
   const auto expected = contents();
   test::damage("damaged.h5", test::read_bytes("damaged.h5"), 31, [&] { return contents() == expected; });
+}
+
+// Files of h5py have no checksums in their metadata: a flipped bit may turn numbers into others, but the library must not
+// crash, hang or allocate what the file claims.
+TEST(DataSet, DamagedFilesOfOtherProgramsDoNotCrash) {
+  const std::string good = test::read_bytes(test::source_path("inputs/mlp_digits/data.h5"));
+  ASSERT_FALSE(good.empty());
+  const auto attempt = [](const std::string& bytes) {
+    test::write_bytes("foreign.h5", bytes);
+    try {
+      const DataSet data("foreign.h5", {{"image", {DType::F32, {20, 64}}}, {"label", {DType::I32, {20}}}}, {.shuffle = true});
+      std::vector<std::int64_t> columns(64);
+      std::iota(columns.begin(), columns.end(), 0);
+      std::vector<std::byte> image(20 * 64 * 4), label(20 * 4);
+      for (std::int64_t step = 0; step < 10; ++step) {
+        const auto examples = data.batch_examples(data.position_of_step(step));
+        data.read(0, {examples, columns}, image);
+        data.read(1, {examples}, label);
+      }
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(attempt(good));
+  for (std::size_t size = 0; size < good.size(); size += 1024) EXPECT_FALSE(attempt(good.substr(0, size))) << size;
+  // Metadata lies at the start; behind it are compressed numbers.
+  for (std::size_t position = 0; position < good.size(); position += position < 6000 ? 7 : 997) {
+    std::string bytes = good;
+    bytes[position] = static_cast<char>(bytes[position] ^ (1 << position % 8));
+    attempt(bytes);
+  }
 }
 
 }  // namespace
