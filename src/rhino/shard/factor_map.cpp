@@ -45,7 +45,7 @@ void FactorMapBuilder::add(FactorKind kind, const std::vector<Place>& places, Pa
       kind == FactorKind::Halo || kind == FactorKind::HaloReduction || std::all_of(sizes.begin(), sizes.end(), same),
       "a factor of {} has two sizes", ir::op_name(op_.kind));
   const int factor = static_cast<int>(map_.factors.size());
-  map_.factors.push_back({size, kind, reduction});
+  map_.factors.push_back({size, kind, reduction, group_});
   for (std::size_t i = 0; i < places.size(); ++i)
     tensor(places[i])[static_cast<std::size_t>(places[i].dim)].push_back({factor, sizes[i]});
 }

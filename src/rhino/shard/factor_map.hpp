@@ -31,6 +31,9 @@ struct Factor {
   std::int64_t size = 1;
   FactorKind kind = FactorKind::Parallel;
   PartialKind reduction = PartialKind::Sum;  ///< how partial results combine, for Reduction, HaloReduction and Masked
+  /// Factors of different groups are in no common tensor and in no common result (the operands of an
+  /// optimization_barrier); an axis may split one factor of each group.
+  int group = 0;
   bool operator==(const Factor&) const = default;
 };
 

@@ -39,6 +39,9 @@ class FactorMapBuilder {
   /// A whole dimension of operand 0, of which the op's result takes every element of its own range.
   void masked(const Place& place);
 
+  /// Group of the factors that are added next (see Factor::group).
+  void set_group(int group) { group_ = group; }
+
   FactorMap finish();
 
  private:
@@ -48,6 +51,7 @@ class FactorMapBuilder {
   const ir::Function& function_;
   const ir::Op& op_;
   FactorMap map_;
+  int group_ = 0;
 };
 
 /// Kind of partial results by the reducer; nullopt for reducers whose partial results are not supported.

@@ -67,9 +67,11 @@ void factors_rng_bit_generator(FactorMapBuilder& map) {
 }
 
 void factors_optimization_barrier(FactorMapBuilder& map) {
-  for (int i = 0; i < map.result_count(); ++i)
+  for (int i = 0; i < map.result_count(); ++i) {
+    map.set_group(i);
     for (int d = 0; d < map.result(i).rank(); ++d)
       map.parallel({result_at(i, d), operand_at(i, d)});
+  }
 }
 
 void factors_sort(FactorMapBuilder& map) {

@@ -155,7 +155,12 @@ bool grow_strategy(const FactorMap& map, Strategy& strategy, const TensorFactors
       const Factor& factor = map.factors[static_cast<std::size_t>(number)];
       DimLayout& now = strategy.factors[static_cast<std::size_t>(number)];
       if (now == split || !may_follow(factor.kind, source) || !extends(split, now, mesh)) continue;
-      const std::vector<AxisId> used = axes_of(strategy), own = axes_of(now), wanted = axes_of(split);
+      std::vector<AxisId> used;
+      for (std::size_t f = 0; f < map.factors.size(); ++f)
+        if (map.factors[f].group == factor.group)
+          for (AxisId axis : axes_of(strategy.factors[f]))
+            used.push_back(axis);
+      const std::vector<AxisId> own = axes_of(now), wanted = axes_of(split);
       const bool taken = std::any_of(wanted.begin(), wanted.end(),
                                      [&](AxisId axis) { return contains(used, axis) && !contains(own, axis); });
       if (taken || !one_partial_kind(map, strategy, factor)) continue;

@@ -61,14 +61,20 @@ Strategy replicated_strategy(const FactorMap& map) {
 void check_strategy(const FactorMap& map, const Strategy& strategy, const MeshShape& mesh, const std::string& what) {
   RHINO_CHECK(strategy.factors.size() == map.factors.size(), "{}: the strategy splits {} factors, the op has {}", what,
               strategy.factors.size(), map.factors.size());
-  Layout all;  // every factor as a dimension of its own: sizes, axes in range and used once
-  ir::Dims sizes;
-  for (std::size_t f = 0; f < map.factors.size(); ++f) {
-    all.dims.push_back(strategy.factors[f]);
-    sizes.push_back(map.factors[f].size);
+  int groups = 1;
+  for (const Factor& factor : map.factors)
+    groups = std::max(groups, factor.group + 1);
+  for (int group = 0; group < groups; ++group) {
+    Layout all;  // every factor as a dimension of its own: sizes, axes in range and used once
+    ir::Dims sizes;
+    for (std::size_t f = 0; f < map.factors.size(); ++f) {
+      if (map.factors[f].group != group) continue;
+      all.dims.push_back(strategy.factors[f]);
+      sizes.push_back(map.factors[f].size);
+    }
+    all.partial_axes = strategy.carried_axes;
+    check_layout(all, sizes, mesh, what);
   }
-  all.partial_axes = strategy.carried_axes;
-  check_layout(all, sizes, mesh, what);
   std::optional<PartialKind> partial;
   if (!strategy.carried_axes.empty()) partial = strategy.carried_kind;
   for (std::size_t f = 0; f < map.factors.size(); ++f) {
@@ -110,7 +116,8 @@ Layout result_layout(const FactorMap& map, const Strategy& strategy, int result,
   layout.partial_kind = strategy.carried_kind;
   for (std::size_t f = 0; f < map.factors.size(); ++f) {
     if (!makes_partial(map.factors[f].kind)) continue;
-    for (const SubDim& sub : canonical(strategy.factors[f], mesh).subs)  // without axes of size 1, which make nothing partial
+    for (const SubDim& sub :
+         canonical(strategy.factors[f], mesh).subs)  // without axes of size 1, which make nothing partial
       for (AxisId axis : sub.axes) {
         layout.partial_axes.push_back(axis);
         layout.partial_kind = map.factors[f].reduction;

@@ -291,6 +291,16 @@ TEST_F(FactorMapTest, DynamicSlices) {
   EXPECT_EQ(shown(), "OPN: [0:6 1:8] [2:2 1:8] [] [] -> [0:6 1:8]");
 }
 
+TEST_F(FactorMapTest, BarrierOperandsAreIndependent) {
+  const MeshShape mesh({{"x", 2}});
+  builder_.add_multi(OpKind::OptimizationBarrier, {in({4}), in({4})});
+  const FactorMap m = map();
+  EXPECT_EQ(show(m), "PP: [0:4] [1:4] -> [0:4] [1:4]");
+  Strategy strategy = replicated_strategy(m);
+  strategy.factors[0] = strategy.factors[1] = DimLayout{{{4, {0}}}};
+  check_strategy(m, strategy, mesh, "one axis for each operand");
+}
+
 TEST_F(FactorMapTest, SortsAndRandomNumbers) {
   builder_.add_multi(OpKind::TopK, {in({4, 9})}, ir::TopKAttrs{3, true});
   EXPECT_EQ(shown(), "PNNN: [0:4 1:9] -> [0:4 2:3] [0:4 3:3]");

@@ -196,6 +196,17 @@ TEST_F(PropagateTest, PartialsAreCarriedOnRequest) {
   EXPECT_EQ(result(0), "[8:_, 16:_]");
 }
 
+// Each operand of a barrier lies as it comes.
+TEST_F(PropagateTest, BarriersKeepTheLayoutOfEveryOperand) {
+  const ValueId a = param({32, 4}), w = param({4, 32}), c = param({32});
+  const auto passed = b.add_multi(OpKind::OptimizationBarrier, {a, w, c});
+  b.set_results(passed);
+  run({{a, "[32:x, 4:_]"}, {w, "[4:y, 32:x]"}});
+  EXPECT_EQ(result(0), "[32:x, 4:_]");
+  EXPECT_EQ(result(1), "[4:y, 32:x]");
+  EXPECT_EQ(result(2), "[32:_]");
+}
+
 class LoopTest : public PropagateTest {
  protected:
   /// while (i < 3) with the body given; values: i, then `carried`.
