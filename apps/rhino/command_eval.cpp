@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/strings.hpp>
@@ -134,7 +134,8 @@ std::vector<Pass> chosen_passes(const std::string& names) {
   if (names == "all") return {std::begin(passes), std::end(passes)};
   std::vector<Pass> chosen;
   for (const std::string_view name : split(names, ',')) {
-    const auto found = std::find_if(std::begin(passes), std::end(passes), [&](const Pass& pass) { return name == pass.name; });
+    const auto found =
+        std::find_if(std::begin(passes), std::end(passes), [&](const Pass& pass) { return name == pass.name; });
     RHINO_CHECK_AS(UsageError, found != std::end(passes),
                    "--simplify: there is no pass '{}'; there are all, inline, identities, fold, common, dead", name);
     chosen.push_back(*found);
@@ -157,7 +158,8 @@ class Evaluation {
       return;
     }
     RHINO_CHECK(!modules.empty(), "{}: holds no module", path.string());
-    for (const auto& module : modules) run_module(path.string(), module);
+    for (const auto& module : modules)
+      run_module(path.string(), module);
   }
 
   int finish() const {
@@ -196,7 +198,8 @@ class Evaluation {
             function.name, function.params.size());
         return;
       }
-      report(path, module, program, passes_.empty() ? reference::run_checks(program, functions) : run_simplified(program, functions));
+      report(path, module, program,
+             passes_.empty() ? reference::run_checks(program, functions) : run_simplified(program, functions));
     } catch (const frontend::UnsupportedError& error) {
       ++counts_.unsupported;
       say("unsupported: {}", error.what());
@@ -207,12 +210,14 @@ class Evaluation {
   }
 
   /// Each function as the entry of a program of its own, after the passes.
-  reference::CheckReport run_simplified(const ir::Program& program, const std::vector<ir::FunctionId>& functions) const {
+  reference::CheckReport run_simplified(const ir::Program& program,
+                                        const std::vector<ir::FunctionId>& functions) const {
     reference::CheckReport sum;
     for (const ir::FunctionId id : functions) {
       ir::Program simplified = program;
       simplified.main = id;
-      for (const Pass& pass : passes_) pass.run(simplified);
+      for (const Pass& pass : passes_)
+        pass.run(simplified);
       ir::verify(simplified);
       auto report = reference::run_checks(simplified, {simplified.main});
       sum.functions += report.functions;
@@ -279,8 +284,8 @@ Action declare(CLI::App& cli) {
 
 }  // namespace
 
-const Command eval_command = {
-    "eval", "run a program on the reference kernels and evaluate its check.expect_* calls",
-    "rhino eval step.mlir\nrhino eval --quiet --summary stablehlo/testdata --only '^scatter'", declare};
+const Command eval_command = {"eval", "run a program on the reference kernels and evaluate its check.expect_* calls",
+                              "rhino eval step.mlir\nrhino eval --quiet --summary stablehlo/testdata --only '^scatter'",
+                              declare};
 
 }  // namespace rhino::app

@@ -24,7 +24,8 @@ std::string program(const std::string& checks) {
   return R"(func.func @main() {
   %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %1 = stablehlo.add %0, %0 : tensor<2xf32>
-)" + checks + "\n  func.return\n}\n";
+)" + checks +
+         "\n  func.return\n}\n";
 }
 
 TEST(Eval, ChecksThatHold) {
@@ -35,12 +36,14 @@ TEST(Eval, ChecksThatHold) {
 }
 
 TEST(Eval, AFailureNamesOpIndexGotAndWant) {
-  const auto result = eval(program("  check.expect_eq_const %1, dense<[2.0, 5.0]> : tensor<2xf32>\n"
-                                   "  check.expect_almost_eq_const %1, dense<[2.0, 4.0001]> : tensor<2xf32>\n"
-                                   "  check.expect_close %1, %0, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>"));
+  const auto result =
+      eval(program("  check.expect_eq_const %1, dense<[2.0, 5.0]> : tensor<2xf32>\n"
+                   "  check.expect_almost_eq_const %1, dense<[2.0, 4.0001]> : tensor<2xf32>\n"
+                   "  check.expect_close %1, %0, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>"));
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.output, HasSubstr("@main: check.expect_eq at line 4 of the result of add at line 3 does not hold at "
-                                       "index [1]: got 4, want 5 (1 of 2 elements differ"));
+  EXPECT_THAT(result.output,
+              HasSubstr("@main: check.expect_eq at line 4 of the result of add at line 3 does not hold at "
+                        "index [1]: got 4, want 5 (1 of 2 elements differ"));
   EXPECT_THAT(result.output, HasSubstr("check.expect_close at line 6"));
   EXPECT_THAT(result.output, Not(HasSubstr("almost_eq")));
 }
@@ -55,7 +58,8 @@ TEST(Eval, SeveralModulesAndTheirLines) {
 }
 
 TEST(Eval, UnsupportedIsCountedApart) {
-  const std::string complex = "func.func @main() {\n  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>\n  func.return\n}\n";
+  const std::string complex =
+      "func.func @main() {\n  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>\n  func.return\n}\n";
   auto result = eval(complex, "--summary");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.output, HasSubstr("unsupported: "));
@@ -65,8 +69,10 @@ TEST(Eval, UnsupportedIsCountedApart) {
 }
 
 TEST(Eval, DisabledFilesAreNotRun) {
-  const std::string text = "// RUN-DISABLED(inaccurate): stablehlo-opt -inline %s | stablehlo-translate --interpret\n"
-                           "// RUN: diff %t.0 %t.1\n" + program("  check.expect_eq %0, %1 : tensor<2xf32>");
+  const std::string text =
+      "// RUN-DISABLED(inaccurate): stablehlo-opt -inline %s | stablehlo-translate --interpret\n"
+      "// RUN: diff %t.0 %t.1\n" +
+      program("  check.expect_eq %0, %1 : tensor<2xf32>");
   auto result = eval(text, "--summary");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.output, HasSubstr("1 disabled"));
@@ -82,7 +88,9 @@ TEST(Eval, BadTextsAndFilesAreErrors) {
 }
 
 TEST(Eval, ProgramsWithoutChecksPrintTheirResults) {
-  const auto result = eval("func.func @main() -> tensor<2xi8> {\n  %0 = stablehlo.constant dense<[1, -2]> : tensor<2xi8>\n  return %0 : tensor<2xi8>\n}\n");
+  const auto result = eval(
+      "func.func @main() -> tensor<2xi8> {\n  %0 = stablehlo.constant dense<[1, -2]> : tensor<2xi8>\n  return %0 : "
+      "tensor<2xi8>\n}\n");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.output, "result 0: tensor<2xi8> = 1, -2\n");
 }

@@ -16,7 +16,8 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 
 float ulps_up(float x, int n) {
-  for (int i = 0; i < n; ++i) x = std::nextafter(x, inf);
+  for (int i = 0; i < n; ++i)
+    x = std::nextafter(x, inf);
   return x;
 }
 
@@ -36,7 +37,8 @@ TEST(Compare, UlpDistance) {
 TEST(Compare, Equal) {
   EXPECT_FALSE(expect_eq(vector<float>({1, nan}), vector<float>({1, -nan})));
   EXPECT_TRUE(expect_eq(scalar(0.0f), scalar(-0.0f)));
-  const auto mismatch = expect_eq(tensor<std::int32_t>({2, 2}, {1, 2, 3, 4}), tensor<std::int32_t>({2, 2}, {1, 2, 5, 6}));
+  const auto mismatch =
+      expect_eq(tensor<std::int32_t>({2, 2}, {1, 2, 3, 4}), tensor<std::int32_t>({2, 2}, {1, 2, 5, 6}));
   ASSERT_TRUE(mismatch);
   EXPECT_EQ(mismatch->index, (ir::Dims{1, 0}));
   EXPECT_EQ(mismatch->got, "3");

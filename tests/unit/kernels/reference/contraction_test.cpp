@@ -12,7 +12,8 @@ TEST(DotGeneral, MatrixProduct) {
   ir::DotGeneralAttrs attrs;
   attrs.lhs_contracting = {1};
   attrs.rhs_contracting = {0};
-  const auto product = run(OpKind::DotGeneral, {tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2, 2}, {5, 6, 7, 8})}, attrs);
+  const auto product =
+      run(OpKind::DotGeneral, {tensor<float>({2, 2}, {1, 2, 3, 4}), tensor<float>({2, 2}, {5, 6, 7, 8})}, attrs);
   EXPECT_EQ(values<float>(product), (std::vector<float>{19, 22, 43, 50}));
 }
 
@@ -24,7 +25,7 @@ TEST(DotGeneral, BatchAndTransposedOperands) {
   attrs.lhs_contracting = {0};
   attrs.rhs_contracting = {1};
   attrs.result_dtype = ir::DType::I32;
-  const auto lhs = tensor<std::int32_t>({2, 2, 1}, {1, 2, 3, 4});              // [k][b]: 1 2 / 3 4
+  const auto lhs = tensor<std::int32_t>({2, 2, 1}, {1, 2, 3, 4});                  // [k][b]: 1 2 / 3 4
   const auto rhs = tensor<std::int32_t>({2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40});  // [n][k][b]
   const auto product = run(OpKind::DotGeneral, {lhs, rhs}, attrs);
   EXPECT_EQ(product.type.dims, (ir::Dims{2, 1, 2}));
@@ -40,7 +41,8 @@ TEST(DotGeneral, WiderResultType) {
   const auto wide = run(OpKind::DotGeneral, {vector<std::int8_t>({100, 100}), vector<std::int8_t>({100, 100})}, attrs);
   EXPECT_EQ(values<std::int32_t>(wide), (std::vector<std::int32_t>{20000}));
   attrs.result_dtype = ir::DType::I8;
-  const auto wrapped = run(OpKind::DotGeneral, {vector<std::int8_t>({100, 100}), vector<std::int8_t>({100, 100})}, attrs);
+  const auto wrapped =
+      run(OpKind::DotGeneral, {vector<std::int8_t>({100, 100}), vector<std::int8_t>({100, 100})}, attrs);
   EXPECT_EQ(values<std::int8_t>(wrapped), (std::vector<std::int8_t>{32}));  // 20000 mod 256
 }
 
@@ -87,12 +89,14 @@ TEST(Convolution, FeatureAndBatchGroups) {
   ir::ConvolutionAttrs attrs = one_dimensional({});
   attrs.feature_group_count = 2;
   // Two input channels, each with its own one-element kernel.
-  EXPECT_EQ(values<float>(run(OpKind::Convolution, {tensor<float>({1, 2, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {10, 100})}, attrs)),
+  EXPECT_EQ(values<float>(run(OpKind::Convolution,
+                              {tensor<float>({1, 2, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {10, 100})}, attrs)),
             (std::vector<float>{10, 20, 300, 400}));
   attrs.feature_group_count = 1;
   attrs.batch_group_count = 2;
   // Two examples become one; output channel g comes from example g.
-  EXPECT_EQ(values<float>(run(OpKind::Convolution, {tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {10, 100})}, attrs)),
+  EXPECT_EQ(values<float>(run(OpKind::Convolution,
+                              {tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 1}, {10, 100})}, attrs)),
             (std::vector<float>{10, 20, 300, 400}));
 }
 
@@ -108,7 +112,9 @@ TEST(Convolution, SumsOverChannelsAndLayouts) {
   attrs.output_feature = 0;
   attrs.output_spatial = {1};
   attrs.output_batch = 2;
-  const auto result = run(OpKind::Convolution, {tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 2}, {1, 10, 100, 1000})}, attrs);
+  const auto result =
+      run(OpKind::Convolution, {tensor<float>({2, 1, 2}, {1, 2, 3, 4}), tensor<float>({2, 1, 2}, {1, 10, 100, 1000})},
+          attrs);
   EXPECT_EQ(result.type.dims, (ir::Dims{2, 2, 1}));
   EXPECT_EQ(values<float>(result), (std::vector<float>{201, 403, 2010, 4030}));
 }

@@ -23,7 +23,8 @@ TEST(Control, WhileCountsAndRunsZeroTimes) {
     return Values{b(OpKind::Add, p[0], b.scalar_int(i32, 1)), b(OpKind::Add, p[1], p[0])};
   });
   const auto loop = [&](std::int32_t start) {
-    const auto results = runner.run_multi(OpKind::While, {scalar(start), scalar<std::int32_t>(0)}, ir::NoAttrs{}, {condition, body});
+    const auto results =
+        runner.run_multi(OpKind::While, {scalar(start), scalar<std::int32_t>(0)}, ir::NoAttrs{}, {condition, body});
     return std::pair(values<std::int32_t>(results[0])[0], values<std::int32_t>(results[1])[0]);
   };
   EXPECT_EQ(loop(0), std::pair(5, 0 + 1 + 2 + 3 + 4));
@@ -38,7 +39,8 @@ TEST(Control, CaseTakesTheLastBranchForABadIndex) {
       return Values{b(OpKind::Multiply, p[0], b.scalar_int(i32, factor))};
     }));
   const auto choose = [&](std::int32_t index) {
-    return values<std::int32_t>(runner.run(OpKind::Case, {scalar(index), scalar<std::int32_t>(2)}, ir::NoAttrs{}, branches))[0];
+    return values<std::int32_t>(
+        runner.run(OpKind::Case, {scalar(index), scalar<std::int32_t>(2)}, ir::NoAttrs{}, branches))[0];
   };
   EXPECT_EQ(choose(0), 20);
   EXPECT_EQ(choose(1), 40);

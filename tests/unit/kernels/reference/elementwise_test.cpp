@@ -141,8 +141,8 @@ TEST(Elementwise, Convert) {
 
 TEST(Elementwise, CompareAndTotalOrder) {
   const auto compare = [](ir::Comparison direction, ir::ComparisonType type, float a, float b) -> bool {
-    return values<bool>(run(OpKind::Compare, {vector<float>({a}), vector<float>({b})},
-                            ir::CompareAttrs{direction, type}))[0];
+    return values<bool>(
+        run(OpKind::Compare, {vector<float>({a}), vector<float>({b})}, ir::CompareAttrs{direction, type}))[0];
   };
   using ir::Comparison;
   using ir::ComparisonType;
@@ -174,10 +174,10 @@ TEST(Elementwise, ReducePrecision) {
     return values<float>(
         run(OpKind::ReducePrecision, {vector<float>({x})}, ir::ReducePrecisionAttrs{exponent, mantissa}))[0];
   };
-  EXPECT_EQ(reduced(1.0f + 0x1p-11f, 5, 10), 1.0f);                 // tie to even
-  EXPECT_EQ(reduced(1.0f + 0x1.8p-10f, 5, 10), 1.0f + 0x1p-9f);     // tie to even, upwards
+  EXPECT_EQ(reduced(1.0f + 0x1p-11f, 5, 10), 1.0f);              // tie to even
+  EXPECT_EQ(reduced(1.0f + 0x1.8p-10f, 5, 10), 1.0f + 0x1p-9f);  // tie to even, upwards
   EXPECT_EQ(reduced(70000.0f, 5, 10), inf);
-  EXPECT_EQ(reduced(0x1p-20f, 5, 10), 0.0f);                        // no subnormals
+  EXPECT_EQ(reduced(0x1p-20f, 5, 10), 0.0f);  // no subnormals
   EXPECT_TRUE(std::isnan(reduced(nan, 5, 10)));
   EXPECT_EQ(reduced(3.14159f, 8, 23), 3.14159f);
 }
@@ -229,14 +229,10 @@ TEST(Elementwise, ComposedFunctionsAreCloseToTheTrueOnes) {
     double error_64, error_32;  // relative, or absolute below one
   };
   const Case cases[] = {
-      {OpKind::Erf, std::erf, -6, 6, 1e-15, 1e-6},
-      {OpKind::Erfc, std::erfc, -6, 6, 4e-15, 1e-6},
-      {OpKind::Lgamma, std::lgamma, -9.5, 60, 1e-13, 1e-4},
-      {OpKind::Sinh, std::sinh, -20, 20, 1e-14, 5e-6},
-      {OpKind::Cosh, std::cosh, -20, 20, 1e-14, 5e-6},
-      {OpKind::Asinh, std::asinh, -1e6, 1e6, 1e-15, 1e-6},
-      {OpKind::Acosh, std::acosh, 1, 1e6, 1e-15, 1e-6},
-      {OpKind::Atanh, std::atanh, -0.999, 0.999, 1e-14, 1e-5},
+      {OpKind::Erf, std::erf, -6, 6, 1e-15, 1e-6},          {OpKind::Erfc, std::erfc, -6, 6, 4e-15, 1e-6},
+      {OpKind::Lgamma, std::lgamma, -9.5, 60, 1e-13, 1e-4}, {OpKind::Sinh, std::sinh, -20, 20, 1e-14, 5e-6},
+      {OpKind::Cosh, std::cosh, -20, 20, 1e-14, 5e-6},      {OpKind::Asinh, std::asinh, -1e6, 1e6, 1e-15, 1e-6},
+      {OpKind::Acosh, std::acosh, 1, 1e6, 1e-15, 1e-6},     {OpKind::Atanh, std::atanh, -0.999, 0.999, 1e-14, 1e-5},
   };
   for (const Case& c : cases) {
     std::vector<double> x;
@@ -289,7 +285,8 @@ TEST(Elementwise, DigammaIsTheDerivativeOfLgamma) {
     EXPECT_NEAR(got, slope, 1e-6 * std::max(1.0, std::fabs(slope))) << x;
     const float got_32 = values<float>(run(OpKind::Digamma, {vector<float>({static_cast<float>(x)})}))[0];
     EXPECT_NEAR(got_32, got, 1e-4 * std::max(1.0, std::fabs(got))) << x;
-    EXPECT_NEAR(values<double>(run(OpKind::Polygamma, {vector<double>({0}), vector<double>({x})}))[0], got, 1e-12 * std::max(1.0, std::fabs(got)));
+    EXPECT_NEAR(values<double>(run(OpKind::Polygamma, {vector<double>({0}), vector<double>({x})}))[0], got,
+                1e-12 * std::max(1.0, std::fabs(got)));
   }
 }
 

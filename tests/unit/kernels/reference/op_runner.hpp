@@ -16,26 +16,40 @@ namespace rhino::kernels::reference::test {
 /// Element type that stores a C++ type.
 template <class T>
 constexpr ir::DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return ir::DType::I1;
-  else if constexpr (std::is_same_v<T, std::int8_t>) return ir::DType::I8;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return ir::DType::I16;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return ir::DType::I32;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return ir::DType::I64;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return ir::DType::U8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return ir::DType::U16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return ir::DType::U32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return ir::DType::U64;
-  else if constexpr (std::is_same_v<T, Half>) return ir::DType::F16;
-  else if constexpr (std::is_same_v<T, Bfloat16>) return ir::DType::BF16;
-  else if constexpr (std::is_same_v<T, float>) return ir::DType::F32;
-  else return ir::DType::F64;
+  if constexpr (std::is_same_v<T, bool>)
+    return ir::DType::I1;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return ir::DType::I8;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return ir::DType::I16;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return ir::DType::I32;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return ir::DType::I64;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return ir::DType::U8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return ir::DType::U16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return ir::DType::U32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return ir::DType::U64;
+  else if constexpr (std::is_same_v<T, Half>)
+    return ir::DType::F16;
+  else if constexpr (std::is_same_v<T, Bfloat16>)
+    return ir::DType::BF16;
+  else if constexpr (std::is_same_v<T, float>)
+    return ir::DType::F32;
+  else
+    return ir::DType::F64;
 }
 
 template <class T>
 Tensor tensor(ir::Dims dims, std::vector<T> values) {
   Tensor result(ir::TensorType{dtype_of<T>(), std::move(dims)});
   EXPECT_EQ(result.type.elements(), static_cast<std::int64_t>(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) result.as<T>()[i] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.as<T>()[i] = values[i];
   return result;
 }
 
@@ -76,7 +90,8 @@ class OpRunner {
     const ir::FunctionId id = program.add_function("region" + std::to_string(program.functions.size()));
     ir::Builder builder(program, id);
     std::vector<ir::ValueId> values;
-    for (auto& type : params) values.push_back(builder.param(type));
+    for (auto& type : params)
+      values.push_back(builder.param(type));
     std::vector<ir::ValueId> results = build(builder, values);
     builder.set_results(std::move(results));
     return id;
@@ -88,7 +103,8 @@ class OpRunner {
     const ir::FunctionId main = program.add_function("main" + std::to_string(program.functions.size()));
     ir::Builder builder(program, main);
     std::vector<ir::ValueId> params;
-    for (const Tensor& operand : operands) params.push_back(builder.param(operand.type));
+    for (const Tensor& operand : operands)
+      params.push_back(builder.param(operand.type));
     builder.set_results(builder.add_multi(kind, params, std::move(attrs), std::move(regions)));
     program.main = main;
     return reference::run(program, main, std::move(operands), options);

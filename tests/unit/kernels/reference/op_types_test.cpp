@@ -16,14 +16,15 @@ namespace {
 using ir::DType;
 using ir::OpKind;
 
-constexpr DType all_dtypes[] = {DType::I1,  DType::I8,  DType::I16, DType::I32, DType::I64,  DType::U8, DType::U16,
+constexpr DType all_dtypes[] = {DType::I1,  DType::I8,  DType::I16, DType::I32,  DType::I64, DType::U8, DType::U16,
                                 DType::U32, DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
 Tensor small_values(DType dtype) {
   Tensor tensor({dtype, {3}});
   dispatch_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     const int values[] = {0, 1, 3};
-    for (std::size_t i = 0; i < 3; ++i) tensor.as<T>()[i] = convert_element<T, std::int32_t>(values[i]);
+    for (std::size_t i = 0; i < 3; ++i)
+      tensor.as<T>()[i] = convert_element<T, std::int32_t>(values[i]);
   });
   return tensor;
 }
@@ -79,8 +80,8 @@ TEST(OpTypes, SmallIntegersConvertExactlyBetweenAllTypes) {
 
 TEST(OpTypes, ReducersWorkOnEveryTypeTheyExistFor) {
   using ir::ReducerKind;
-  for (const auto kind : {ReducerKind::Add, ReducerKind::Multiply, ReducerKind::Maximum, ReducerKind::Minimum, ReducerKind::And,
-                          ReducerKind::Or, ReducerKind::Xor})
+  for (const auto kind : {ReducerKind::Add, ReducerKind::Multiply, ReducerKind::Maximum, ReducerKind::Minimum,
+                          ReducerKind::And, ReducerKind::Or, ReducerKind::Xor})
     for (const DType dtype : all_dtypes) {
       const bool bitwise = kind == ReducerKind::And || kind == ReducerKind::Or || kind == ReducerKind::Xor;
       if (bitwise && ir::is_float(dtype)) continue;

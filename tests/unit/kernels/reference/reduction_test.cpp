@@ -23,7 +23,8 @@ TEST(Reduce, KnownReducers) {
   const auto reduce = [&](ReducerKind kind, float init, std::vector<int> dimensions) {
     OpRunner runner;
     const auto reducer = ir::make_reducer(runner.program, kind, f32);
-    return values<float>(runner.run(OpKind::Reduce, {input, scalar(init)}, ir::ReduceAttrs{std::move(dimensions)}, {reducer}));
+    return values<float>(
+        runner.run(OpKind::Reduce, {input, scalar(init)}, ir::ReduceAttrs{std::move(dimensions)}, {reducer}));
   };
   EXPECT_EQ(reduce(ReducerKind::Add, 0, {0}), (std::vector<float>{5, 7, 9}));
   EXPECT_EQ(reduce(ReducerKind::Add, 10, {1}), (std::vector<float>{16, 25}));
@@ -35,29 +36,31 @@ TEST(Reduce, KnownReducers) {
 TEST(Reduce, EmptyInputGivesTheInitialValue) {
   OpRunner runner;
   const auto reducer = ir::make_reducer(runner.program, ReducerKind::Add, f32);
-  EXPECT_EQ(values<float>(runner.run(OpKind::Reduce, {tensor<float>({0, 2}, {}), scalar(3.0f)}, ir::ReduceAttrs{{0}}, {reducer})),
+  EXPECT_EQ(values<float>(
+                runner.run(OpKind::Reduce, {tensor<float>({0, 2}, {}), scalar(3.0f)}, ir::ReduceAttrs{{0}}, {reducer})),
             (std::vector<float>{3, 3}));
 }
 
 /// (best, position, x, i) -> the larger value with its position, the earlier of equal ones.
 ir::FunctionId arg_max(OpRunner& runner) {
-  return runner.region({scalar_type(f32), scalar_type(i32), scalar_type(f32), scalar_type(i32)}, [](Builder& b, const Values& p) {
-    const auto greater = b.compare(p[0], p[2], ir::Comparison::Gt);
-    const auto equal = b.compare(p[0], p[2], ir::Comparison::Eq);
-    const auto earlier = b.compare(p[1], p[3], ir::Comparison::Lt);
-    const auto keep = b(OpKind::Or, greater, b(OpKind::And, equal, earlier));
-    return Values{b.select(keep, p[0], p[2]), b.select(keep, p[1], p[3])};
-  });
+  return runner.region({scalar_type(f32), scalar_type(i32), scalar_type(f32), scalar_type(i32)},
+                       [](Builder& b, const Values& p) {
+                         const auto greater = b.compare(p[0], p[2], ir::Comparison::Gt);
+                         const auto equal = b.compare(p[0], p[2], ir::Comparison::Eq);
+                         const auto earlier = b.compare(p[1], p[3], ir::Comparison::Lt);
+                         const auto keep = b(OpKind::Or, greater, b(OpKind::And, equal, earlier));
+                         return Values{b.select(keep, p[0], p[2]), b.select(keep, p[1], p[3])};
+                       });
 }
 
 TEST(Reduce, VariadicReducer) {
   OpRunner runner;
   const auto reducer = arg_max(runner);
-  const auto results = runner.run_multi(
-      OpKind::Reduce,
-      {tensor<float>({2, 3}, {1, 7, 7, 9, -1, 2}), tensor<std::int32_t>({2, 3}, {0, 1, 2, 0, 1, 2}),
-       scalar(-std::numeric_limits<float>::infinity()), scalar<std::int32_t>(0)},
-      ir::ReduceAttrs{{1}}, {reducer});
+  const auto results =
+      runner.run_multi(OpKind::Reduce,
+                       {tensor<float>({2, 3}, {1, 7, 7, 9, -1, 2}), tensor<std::int32_t>({2, 3}, {0, 1, 2, 0, 1, 2}),
+                        scalar(-std::numeric_limits<float>::infinity()), scalar<std::int32_t>(0)},
+                       ir::ReduceAttrs{{1}}, {reducer});
   EXPECT_EQ(values<float>(results[0]), (std::vector<float>{7, 9}));
   EXPECT_EQ(values<std::int32_t>(results[1]), (std::vector<std::int32_t>{1, 0}));
 }
@@ -84,11 +87,13 @@ TEST(Reduce, VariadicOverManyKeptPositions) {
 TEST(Reduce, RegionThatReadsItsArgumentsSwapped) {
   // (a, b, x, y) -> (b + y, a + x): results lie on the arguments' memory.
   OpRunner runner;
-  const auto swap = runner.region({scalar_type(f32), scalar_type(f32), scalar_type(f32), scalar_type(f32)}, [](Builder& b, const Values& p) {
-    return Values{b(OpKind::Add, p[1], p[3]), b(OpKind::Add, p[0], p[2])};
-  });
-  const auto results = runner.run_multi(OpKind::Reduce, {vector<float>({1, 2}), vector<float>({10, 20}), scalar(0.0f), scalar(0.0f)},
-                                        ir::ReduceAttrs{{0}}, {swap});
+  const auto swap = runner.region({scalar_type(f32), scalar_type(f32), scalar_type(f32), scalar_type(f32)},
+                                  [](Builder& b, const Values& p) {
+                                    return Values{b(OpKind::Add, p[1], p[3]), b(OpKind::Add, p[0], p[2])};
+                                  });
+  const auto results =
+      runner.run_multi(OpKind::Reduce, {vector<float>({1, 2}), vector<float>({10, 20}), scalar(0.0f), scalar(0.0f)},
+                       ir::ReduceAttrs{{0}}, {swap});
   // (0, 0) -> (10, 1) -> (1 + 20, 10 + 2)
   EXPECT_EQ(values<float>(results[0])[0], 21);
   EXPECT_EQ(values<float>(results[1])[0], 12);
@@ -98,9 +103,12 @@ TEST(Reduce, RegionThatReturnsParameters) {
   // (a, b, x, y) -> (b, a), on enough positions for several chunks.
   OpRunner runner;
   const auto swap = runner.region({scalar_type(f32), scalar_type(f32), scalar_type(f32), scalar_type(f32)},
-                                  [](Builder&, const Values& p) { return Values{p[1], p[0]}; });
-  const auto results = runner.run_multi(OpKind::Reduce, {Tensor({f32, {1, 700}}), Tensor({f32, {1, 700}}), scalar(1.0f), scalar(2.0f)},
-                                        ir::ReduceAttrs{{0}}, {swap});
+                                  [](Builder&, const Values& p) {
+                                    return Values{p[1], p[0]};
+                                  });
+  const auto results =
+      runner.run_multi(OpKind::Reduce, {Tensor({f32, {1, 700}}), Tensor({f32, {1, 700}}), scalar(1.0f), scalar(2.0f)},
+                       ir::ReduceAttrs{{0}}, {swap});
   EXPECT_EQ(values<float>(results[0]), std::vector<float>(700, 2.0f));
   EXPECT_EQ(values<float>(results[1]), std::vector<float>(700, 1.0f));
 }
@@ -125,7 +133,8 @@ TEST(Reduce, RegionWithControlFlow) {
 std::vector<float> window_sum(Tensor input, std::vector<ir::WindowDim> window, float init = 0) {
   OpRunner runner;
   const auto reducer = ir::make_reducer(runner.program, ReducerKind::Add, f32);
-  return values<float>(runner.run(OpKind::ReduceWindow, {std::move(input), scalar(init)}, ir::ReduceWindowAttrs{std::move(window)}, {reducer}));
+  return values<float>(runner.run(OpKind::ReduceWindow, {std::move(input), scalar(init)},
+                                  ir::ReduceWindowAttrs{std::move(window)}, {reducer}));
 }
 
 TEST(ReduceWindow, PaddingStrideDilation) {
@@ -140,26 +149,30 @@ TEST(ReduceWindow, PaddingStrideDilation) {
 }
 
 TEST(ReduceWindow, TwoDimensionsAndVariadicRegion) {
-  EXPECT_EQ(window_sum(tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}), {{.size = 2}, {.size = 2}}), (std::vector<float>{12, 16}));
+  EXPECT_EQ(window_sum(tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}), {{.size = 2}, {.size = 2}}),
+            (std::vector<float>{12, 16}));
   OpRunner runner;
   const auto reducer = arg_max(runner);
-  const auto results = runner.run_multi(OpKind::ReduceWindow,
-                                        {vector<float>({1, 5, 2, 9}), vector<std::int32_t>({0, 1, 2, 3}), scalar(-1.0f), scalar<std::int32_t>(-1)},
-                                        ir::ReduceWindowAttrs{{{.size = 2, .stride = 2}}}, {reducer});
+  const auto results = runner.run_multi(
+      OpKind::ReduceWindow,
+      {vector<float>({1, 5, 2, 9}), vector<std::int32_t>({0, 1, 2, 3}), scalar(-1.0f), scalar<std::int32_t>(-1)},
+      ir::ReduceWindowAttrs{{{.size = 2, .stride = 2}}}, {reducer});
   EXPECT_EQ(values<float>(results[0]), (std::vector<float>{5, 9}));
   EXPECT_EQ(values<std::int32_t>(results[1]), (std::vector<std::int32_t>{1, 3}));
 }
 
 TEST(SelectAndScatter, MaxPoolGradient) {
   OpRunner runner;
-  const auto select = runner.region({scalar_type(f32), scalar_type(f32)},
-                                    [](Builder& b, const Values& p) { return Values{b.compare(p[0], p[1], ir::Comparison::Ge)}; });
+  const auto select = runner.region({scalar_type(f32), scalar_type(f32)}, [](Builder& b, const Values& p) {
+    return Values{b.compare(p[0], p[1], ir::Comparison::Ge)};
+  });
   const auto scatter = ir::make_reducer(runner.program, ReducerKind::Add, f32);
   const auto gradient = [&](Tensor operand, Tensor source, std::vector<ir::WindowDim> window) {
     return values<float>(runner.run(OpKind::SelectAndScatter, {std::move(operand), std::move(source), scalar(0.0f)},
                                     ir::SelectAndScatterAttrs{std::move(window)}, {select, scatter}));
   };
-  EXPECT_EQ(gradient(vector<float>({1, 5, 2, 5}), vector<float>({10, 20}), {{.size = 2, .stride = 2}}), (std::vector<float>{0, 10, 0, 20}));
+  EXPECT_EQ(gradient(vector<float>({1, 5, 2, 5}), vector<float>({10, 20}), {{.size = 2, .stride = 2}}),
+            (std::vector<float>{0, 10, 0, 20}));
   // Overlapping windows add up; of equal elements the first one is chosen.
   EXPECT_EQ(gradient(vector<float>({1, 5, 5}), vector<float>({10, 20}), {{.size = 2}}), (std::vector<float>{0, 30, 0}));
   // Padding is never chosen, not even by elements below it.

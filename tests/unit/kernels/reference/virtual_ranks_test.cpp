@@ -26,7 +26,8 @@ ir::CollectiveAttrs collective(ir::ReplicaGroups groups, GroupMode mode = GroupM
 }
 
 /// One function for all ranks: one op on a vector.
-std::vector<Floats> run_everywhere(RankGrid grid, OpKind kind, ir::CollectiveAttrs attrs, std::vector<Floats> inputs, bool reduces = false) {
+std::vector<Floats> run_everywhere(RankGrid grid, OpKind kind, ir::CollectiveAttrs attrs, std::vector<Floats> inputs,
+                                   bool reduces = false) {
   ir::Program program;
   std::vector<ir::FunctionId> regions;
   if (reduces) regions.push_back(ir::make_reducer(program, ir::ReducerKind::Add, f32));
@@ -41,7 +42,8 @@ std::vector<Floats> run_everywhere(RankGrid grid, OpKind kind, ir::CollectiveAtt
     ranks.push_back(std::move(rank));
   }
   std::vector<Floats> outputs;
-  for (const auto& results : run_ranks(grid, std::move(ranks))) outputs.push_back(values<float>(results[0]));
+  for (const auto& results : run_ranks(grid, std::move(ranks)))
+    outputs.push_back(values<float>(results[0]));
   return outputs;
 }
 
@@ -57,9 +59,11 @@ TEST(VirtualRanks, GroupModes) {
             (std::vector<Floats>{{5}, {10}, {5}, {10}}));
   EXPECT_EQ(run_everywhere(grid, OpKind::AllReduce, collective({{0, 1}}, GroupMode::CrossPartition), inputs, true),
             (std::vector<Floats>{{3}, {3}, {12}, {12}}));
-  EXPECT_EQ(run_everywhere(grid, OpKind::AllReduce, collective({{0, 1}}, GroupMode::CrossReplicaAndPartition), inputs, true),
-            (std::vector<Floats>{{15}, {15}, {15}, {15}}));
-  EXPECT_EQ(run_everywhere(grid, OpKind::AllReduce, collective({{0}, {1}}, GroupMode::CrossReplicaAndPartition), inputs, true),
+  EXPECT_EQ(
+      run_everywhere(grid, OpKind::AllReduce, collective({{0, 1}}, GroupMode::CrossReplicaAndPartition), inputs, true),
+      (std::vector<Floats>{{15}, {15}, {15}, {15}}));
+  EXPECT_EQ(run_everywhere(grid, OpKind::AllReduce, collective({{0}, {1}}, GroupMode::CrossReplicaAndPartition), inputs,
+                           true),
             (std::vector<Floats>{{3}, {3}, {12}, {12}}));
   EXPECT_EQ(run_everywhere(grid, OpKind::AllReduce, collective({{0, 3}, {1, 2}}), inputs, true),
             (std::vector<Floats>{{9}, {6}, {6}, {9}}));
@@ -72,15 +76,20 @@ TEST(VirtualRanks, NoGroupsMeansEverybody) {
 
 TEST(VirtualRanks, GatherScatterAllToAllKeepGroupOrder) {
   const auto attrs = collective({{1, 0}});
-  EXPECT_EQ(run_everywhere({1, 2}, OpKind::AllGather, attrs, {{1, 2}, {3, 4}}), (std::vector<Floats>{{3, 4, 1, 2}, {3, 4, 1, 2}}));
-  EXPECT_EQ(run_everywhere({1, 2}, OpKind::ReduceScatter, attrs, {{1, 2}, {30, 40}}, true), (std::vector<Floats>{{42}, {31}}));
+  EXPECT_EQ(run_everywhere({1, 2}, OpKind::AllGather, attrs, {{1, 2}, {3, 4}}),
+            (std::vector<Floats>{{3, 4, 1, 2}, {3, 4, 1, 2}}));
+  EXPECT_EQ(run_everywhere({1, 2}, OpKind::ReduceScatter, attrs, {{1, 2}, {30, 40}}, true),
+            (std::vector<Floats>{{42}, {31}}));
   EXPECT_EQ(run_everywhere({1, 2}, OpKind::AllToAll, attrs, {{1, 2}, {3, 4}}), (std::vector<Floats>{{4, 2}, {3, 1}}));
 }
 
 TEST(VirtualRanks, BroadcastAndPermute) {
-  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectiveBroadcast, collective({{2, 0}}), {{1}, {2}, {3}}), (std::vector<Floats>{{3}, {0}, {3}}));
-  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectivePermute, collective({{0, 1}, {1, 2}}), {{1}, {2}, {3}}), (std::vector<Floats>{{0}, {1}, {2}}));
-  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectivePermute, collective({{0, 1}, {1, 0}}), {{1}, {2}, {3}}), (std::vector<Floats>{{2}, {1}, {0}}));
+  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectiveBroadcast, collective({{2, 0}}), {{1}, {2}, {3}}),
+            (std::vector<Floats>{{3}, {0}, {3}}));
+  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectivePermute, collective({{0, 1}, {1, 2}}), {{1}, {2}, {3}}),
+            (std::vector<Floats>{{0}, {1}, {2}}));
+  EXPECT_EQ(run_everywhere({1, 3}, OpKind::CollectivePermute, collective({{0, 1}, {1, 0}}), {{1}, {2}, {3}}),
+            (std::vector<Floats>{{2}, {1}, {0}}));
 }
 
 TEST(VirtualRanks, DeviceIds) {
@@ -99,7 +108,8 @@ TEST(VirtualRanks, CollectivesInsideLoops) {
   // Three times x = sum over ranks of x.
   ir::Program program;
   const auto add = ir::make_reducer(program, ir::ReducerKind::Add, f32);
-  const ir::FunctionId condition = program.add_function("condition"), body = program.add_function("body"), main = program.add_function("main");
+  const ir::FunctionId condition = program.add_function("condition"), body = program.add_function("body"),
+                       main = program.add_function("main");
   {
     Builder b(program, condition);
     const auto i = b.param(scalar_type(ir::DType::I32));
@@ -109,18 +119,21 @@ TEST(VirtualRanks, CollectivesInsideLoops) {
   {
     Builder b(program, body);
     const auto i = b.param(scalar_type(ir::DType::I32)), x = b.param(scalar_type(f32));
-    b.set_results({b(OpKind::Add, i, b.scalar_int(ir::DType::I32, 1)), b.add(OpKind::AllReduce, {x}, collective({{0, 1, 2}}), {add})});
+    b.set_results({b(OpKind::Add, i, b.scalar_int(ir::DType::I32, 1)),
+                   b.add(OpKind::AllReduce, {x}, collective({{0, 1, 2}}), {add})});
   }
   Builder b(program, main);
   const auto x = b.param(scalar_type(f32));
-  b.set_results({b.add_multi(OpKind::While, {b.scalar_int(ir::DType::I32, 0), x}, ir::NoAttrs{}, {condition, body})[1]});
+  b.set_results(
+      {b.add_multi(OpKind::While, {b.scalar_int(ir::DType::I32, 0), x}, ir::NoAttrs{}, {condition, body})[1]});
   std::vector<VirtualRank> ranks;
   for (const float value : {1.0f, 2.0f, 3.0f}) {
     VirtualRank rank{&program, main, {}};
     rank.arguments.push_back(scalar(value));
     ranks.push_back(std::move(rank));
   }
-  for (const auto& results : run_ranks({1, 3}, std::move(ranks))) EXPECT_EQ(values<float>(results[0])[0], 54.0f);
+  for (const auto& results : run_ranks({1, 3}, std::move(ranks)))
+    EXPECT_EQ(values<float>(results[0])[0], 54.0f);
 }
 
 /// Runs two different functions on two ranks and returns the message of the InputError.
@@ -150,7 +163,9 @@ std::string error_of(First first, Second second) {
 
 TEST(VirtualRanks, DeadlockIsFoundAndNamed) {
   const auto message = error_of(
-      [](Builder& b, ir::ValueId x, ir::FunctionId add) { return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add}); },
+      [](Builder& b, ir::ValueId x, ir::FunctionId add) {
+        return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add});
+      },
       [](Builder&, ir::ValueId x, ir::FunctionId) { return x; });
   EXPECT_NE(message.find("deadlock"), std::string::npos) << message;
   EXPECT_NE(message.find("rank 0 in all_reduce"), std::string::npos) << message;
@@ -158,15 +173,23 @@ TEST(VirtualRanks, DeadlockIsFoundAndNamed) {
 
 TEST(VirtualRanks, GroupsThatWaitForEachOtherAreADeadlock) {
   const auto message = error_of(
-      [](Builder& b, ir::ValueId x, ir::FunctionId add) { return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add}); },
-      [](Builder& b, ir::ValueId x, ir::FunctionId add) { return b.add(OpKind::AllReduce, {x}, collective({{1, 0}}), {add}); });
+      [](Builder& b, ir::ValueId x, ir::FunctionId add) {
+        return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add});
+      },
+      [](Builder& b, ir::ValueId x, ir::FunctionId add) {
+        return b.add(OpKind::AllReduce, {x}, collective({{1, 0}}), {add});
+      });
   EXPECT_NE(message.find("rank 1 in all_reduce for ranks 1,0"), std::string::npos) << message;
 }
 
 TEST(VirtualRanks, DifferentOpsOfOneGroupDoNotMeet) {
   const auto message = error_of(
-      [](Builder& b, ir::ValueId x, ir::FunctionId add) { return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add}); },
-      [](Builder& b, ir::ValueId x, ir::FunctionId) { return b.add(OpKind::CollectiveBroadcast, {x}, collective({{0, 1}})); });
+      [](Builder& b, ir::ValueId x, ir::FunctionId add) {
+        return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add});
+      },
+      [](Builder& b, ir::ValueId x, ir::FunctionId) {
+        return b.add(OpKind::CollectiveBroadcast, {x}, collective({{0, 1}}));
+      });
   EXPECT_NE(message.find("meet in different ops"), std::string::npos) << message;
 }
 
@@ -175,7 +198,9 @@ TEST(VirtualRanks, AFailingRankWakesTheOthers) {
   attrs.target = "fails";
   attrs.result_types = {{f32, {2}}};
   const auto message = error_of(
-      [](Builder& b, ir::ValueId x, ir::FunctionId add) { return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add}); },
+      [](Builder& b, ir::ValueId x, ir::FunctionId add) {
+        return b.add(OpKind::AllReduce, {x}, collective({{0, 1}}), {add});
+      },
       [&](Builder& b, ir::ValueId x, ir::FunctionId) { return b.add(OpKind::CustomCall, {x}, attrs); });
   EXPECT_NE(message.find("custom call \"fails\""), std::string::npos) << message;
 }
