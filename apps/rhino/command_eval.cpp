@@ -20,6 +20,7 @@
 #include <rhino/ir/op_info.hpp>
 #include <rhino/ir/passes.hpp>
 #include <rhino/kernels/reference/check_program.hpp>
+#include <rhino/kernels/reference/evaluate.hpp>
 #include <rhino/kernels/reference/interpreter.hpp>
 
 #include "commands.hpp"
@@ -125,7 +126,7 @@ struct Pass {
 constexpr Pass passes[] = {
     {"inline", ir::inline_calls},
     {"identities", ir::simplify_identities},
-    {"fold", [](ir::Program& program) { ir::fold_constants(program, reference::evaluate_op); }},
+    {"fold", [](ir::Program& program) { ir::fold_constants(program, reference::evaluate); }},
     {"common", ir::eliminate_common_subexpressions},
     {"dead", ir::eliminate_dead_code},
 };

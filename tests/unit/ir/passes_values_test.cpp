@@ -6,6 +6,7 @@
 #include <rhino/ir/op_info.hpp>
 #include <rhino/ir/passes.hpp>
 #include <rhino/ir/text.hpp>
+#include <rhino/kernels/reference/evaluate.hpp>
 #include <rhino/kernels/reference/interpreter.hpp>
 
 #include "support/random_program.hpp"
@@ -51,7 +52,7 @@ TEST(PassesValues, CommonSubexpressions) {
 TEST(PassesValues, Identities) { expect_same_results("simplify_identities", ir::simplify_identities, 4); }
 TEST(PassesValues, FoldConstants) {
   expect_same_results(
-      "fold_constants", [](ir::Program& p) { ir::fold_constants(p, kernels::reference::evaluate_op); }, 5);
+      "fold_constants", [](ir::Program& p) { ir::fold_constants(p, kernels::reference::evaluate); }, 5);
 }
 
 TEST(PassesValues, AllTogetherShrinkThePrograms) {
@@ -64,7 +65,7 @@ TEST(PassesValues, AllTogetherShrinkThePrograms) {
         before += program.entry().ops.size();
         ir::inline_calls(program);
         ir::simplify_identities(program);
-        ir::fold_constants(program, kernels::reference::evaluate_op);
+        ir::fold_constants(program, kernels::reference::evaluate);
         ir::simplify_identities(program);
         ir::eliminate_common_subexpressions(program);
         ir::eliminate_dead_code(program);

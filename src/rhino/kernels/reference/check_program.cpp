@@ -28,8 +28,10 @@ std::string_view config_value(std::string_view config, std::string_view key) {
     const auto equals = item.find('=');
     if (equals == std::string_view::npos) continue;
     const auto trim = [](std::string_view text) {
-      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-      while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+      while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+      while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
       return text;
     };
     if (trim(item.substr(0, equals)) == key) return trim(item.substr(equals + 1));
@@ -43,8 +45,8 @@ Number config_number(const ir::Op& op, std::string_view key, Number otherwise) {
   if (text.empty()) return otherwise;
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  RHINO_CHECK(error == std::errc() && end == text.data() + text.size(), "{}: {} = {} is not a number", describe(op), key,
-              text);
+  RHINO_CHECK(error == std::errc() && end == text.data() + text.size(), "{}: {} = {} is not a number", describe(op),
+              key, text);
   return value;
 }
 
@@ -114,7 +116,8 @@ class Checker {
     if (!mismatch) return;
     CheckFailure failure;
     failure.function = current_->name;
-    failure.check = fmt::format("{}{}", target, op.location.line != 0 ? fmt::format(" at line {}", op.location.line) : "");
+    failure.check =
+        fmt::format("{}{}", target, op.location.line != 0 ? fmt::format(" at line {}", op.location.line) : "");
     failure.producer = producer_of(op);
     failure.detail = fmt::format("index [{}]: got {}, want {} ({} of {} elements differ, by up to {} {})",
                                  fmt::join(mismatch->index, ", "), mismatch->got, mismatch->want, mismatch->bad,
@@ -151,7 +154,8 @@ class Checker {
     RHINO_CHECK(cross != std::string_view::npos, "{}: no grid in \"{}\"", describe(op), config);
     const auto number = [&](std::string_view text) {
       std::int64_t value = 0;
-      while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+      while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
       std::from_chars(text.data(), text.data() + text.size(), value);
       return value;
     };
@@ -173,7 +177,8 @@ class Checker {
     options.on_custom_call = hook();
     std::vector<Tensor> results;
     for (auto& of_rank : run_ranks(grid, std::move(ranks), options))
-      for (Tensor& result : of_rank) results.push_back(std::move(result));
+      for (Tensor& result : of_rank)
+        results.push_back(std::move(result));
     RHINO_CHECK(results.size() == op.results.size(), "{}: its programs have {} results, the op has {}", describe(op),
                 results.size(), op.results.size());
     return results;

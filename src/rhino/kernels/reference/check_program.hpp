@@ -23,13 +23,15 @@ struct CheckReport {
   std::vector<CheckFailure> failures;
 };
 
-/// Functions to run for the checks: the entry if it is `@main`, else every function without parameters that holds checks.
+/// Functions to run for the checks: the entry if it is `@main`, else every function without parameters that holds
+/// checks.
 std::vector<ir::FunctionId> functions_to_check(const ir::Program& program);
 
 /// Runs the functions and evaluates StableHLO's test checks on the way: `check.expect_eq`, `expect_close`
-/// (max_ulp_difference 3 unless given), `expect_almost_eq` (tolerance 1e-3 unless given), `expect_serialized_eq` against what
-/// `interpreter.probe` has seen, and `interpreter.run_parallel` on virtual ranks. All checks are evaluated, also after a
-/// failure. Throws InputError for a function with parameters and for what a program does wrong at run time.
+/// (max_ulp_difference 3 unless given), `expect_almost_eq` (tolerance 1e-3 unless given), `expect_serialized_eq`
+/// against what `interpreter.probe` has seen, and `interpreter.run_parallel` on virtual ranks. All checks are
+/// evaluated, also after a failure. Throws InputError for a function with parameters and for what a program does wrong
+/// at run time.
 CheckReport run_checks(const ir::Program& program, const std::vector<ir::FunctionId>& functions);
 
 }  // namespace rhino::kernels::reference

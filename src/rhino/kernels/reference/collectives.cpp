@@ -41,7 +41,8 @@ Tensor reduce_parts(const OpContext& context, const Exchanged& exchanged, ir::DT
     const bool direct = dispatch_reducer(kind, dtype, [&]<class Operation, class T>() {
       T* out = result.as<T>().data();
       const T* in = part.as<T>().data();
-      for (std::int64_t i = 0; i < count; ++i) out[i] = Operation::template apply<T>(out[i], in[i]);
+      for (std::int64_t i = 0; i < count; ++i)
+        out[i] = Operation::template apply<T>(out[i], in[i]);
     });
     if (direct) continue;
     ScalarRegion region(context.program, reducer, context.options);
@@ -90,7 +91,8 @@ void check_group_size(const OpContext& context, const Exchanged& exchanged) {
 std::vector<Tensor> run_all_reduce(const OpContext& context) {
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < context.operands.size(); ++i)
-    results.push_back(reduce_parts(context, exchange_in_group(context, context.operand(i)), context.result_type(i).dtype));
+    results.push_back(
+        reduce_parts(context, exchange_in_group(context, context.operand(i)), context.result_type(i).dtype));
   return results;
 }
 
@@ -101,7 +103,8 @@ std::vector<Tensor> run_all_gather(const OpContext& context) {
     const Exchanged exchanged = exchange_in_group(context, context.operand(i));
     check_group_size(context, exchanged);
     std::vector<const Tensor*> parts;
-    for (const auto& part : exchanged.parts) parts.push_back(part.get());
+    for (const auto& part : exchanged.parts)
+      parts.push_back(part.get());
     results.push_back(concatenate(parts, dimension, context.result_type(i)));
   }
   return results;
@@ -121,7 +124,8 @@ std::vector<Tensor> run_reduce_scatter(const OpContext& context) {
 
 std::vector<Tensor> run_all_to_all(const OpContext& context) {
   const auto& attrs = context.attrs<ir::CollectiveAttrs>();
-  const auto split = static_cast<std::size_t>(attrs.dimension), concat = static_cast<std::size_t>(attrs.concat_dimension);
+  const auto split = static_cast<std::size_t>(attrs.dimension),
+             concat = static_cast<std::size_t>(attrs.concat_dimension);
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < context.operands.size(); ++i) {
     const Exchanged exchanged = exchange_in_group(context, context.operand(i));
@@ -130,9 +134,11 @@ std::vector<Tensor> run_all_to_all(const OpContext& context) {
     part_type.dims[split] /= static_cast<std::int64_t>(exchanged.parts.size());
     std::vector<Tensor> mine;
     mine.reserve(exchanged.parts.size());
-    for (const auto& part : exchanged.parts) mine.push_back(slice_part(*part, split, exchanged.position, part_type));
+    for (const auto& part : exchanged.parts)
+      mine.push_back(slice_part(*part, split, exchanged.position, part_type));
     std::vector<const Tensor*> pointers;
-    for (const Tensor& tensor : mine) pointers.push_back(&tensor);
+    for (const Tensor& tensor : mine)
+      pointers.push_back(&tensor);
     results.push_back(concatenate(pointers, concat, context.result_type(i)));
   }
   return results;
@@ -163,9 +169,8 @@ std::vector<Tensor> run_device_id(const OpContext& context) {
   const Peers* peers = context.options.peers;
   std::int64_t id = 0;
   if (peers != nullptr) id = context.op.kind == ir::OpKind::PartitionId ? peers->partition_id() : peers->replica_id();
-  dispatch_dtype(result.type.dtype, [&]<class T>(std::type_identity<T>) {
-    result.as<T>()[0] = convert_element<T, std::int64_t>(id);
-  });
+  dispatch_dtype(result.type.dtype,
+                 [&]<class T>(std::type_identity<T>) { result.as<T>()[0] = convert_element<T, std::int64_t>(id); });
   return one_result(std::move(result));
 }
 

@@ -11,10 +11,10 @@ namespace rhino::kernels::reference {
 
 /// The first element that breaks an expectation, and how far off the worst one is.
 struct Mismatch {
-  ir::Dims index;          ///< of the first bad element
-  std::string got, want;   ///< its values as text that distinguishes all values of the type
-  std::int64_t bad = 0;    ///< number of bad elements
-  double worst = 0;        ///< largest difference, in the unit of the comparison (ULP or absolute)
+  ir::Dims index;         ///< of the first bad element
+  std::string got, want;  ///< its values as text that distinguishes all values of the type
+  std::int64_t bad = 0;   ///< number of bad elements
+  double worst = 0;       ///< largest difference, in the unit of the comparison (ULP or absolute)
 };
 
 /// Distance of two floats of one type in representable values; 0 for two NaNs and for zeros of either sign, the largest

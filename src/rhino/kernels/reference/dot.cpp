@@ -38,14 +38,15 @@ std::vector<std::byte> permuted(const Tensor& tensor, const Dimensions& first, c
 
 std::int64_t size_of(const Tensor& tensor, const Dimensions& dimensions) {
   std::int64_t size = 1;
-  for (const int d : dimensions) size *= tensor.type.dims[static_cast<std::size_t>(d)];
+  for (const int d : dimensions)
+    size *= tensor.type.dims[static_cast<std::size_t>(d)];
   return size;
 }
 
 /// result[b, m, n] = sum over k, in order, of lhs[b, m, k] * rhs[b, k, n], in the arithmetic of T.
 template <class T>
-void multiply_batches(const T* lhs, const T* rhs, T* result, std::int64_t batches, std::int64_t rows, std::int64_t depth,
-                      std::int64_t columns) {
+void multiply_batches(const T* lhs, const T* rhs, T* result, std::int64_t batches, std::int64_t rows,
+                      std::int64_t depth, std::int64_t columns) {
   for (std::int64_t b = 0; b < batches; ++b)
     for (std::int64_t m = 0; m < rows; ++m) {
       T* out = result + (b * rows + m) * columns;
@@ -53,7 +54,8 @@ void multiply_batches(const T* lhs, const T* rhs, T* result, std::int64_t batche
       for (std::int64_t k = 0; k < depth; ++k) {
         const T factor = a[k];
         const T* row = rhs + (b * depth + k) * columns;
-        for (std::int64_t n = 0; n < columns; ++n) out[n] = AddOp::apply<T>(out[n], MultiplyOp::apply<T>(factor, row[n]));
+        for (std::int64_t n = 0; n < columns; ++n)
+          out[n] = AddOp::apply<T>(out[n], MultiplyOp::apply<T>(factor, row[n]));
       }
     }
 }

@@ -51,19 +51,32 @@ using Compute = std::conditional_t<is_small_float<T>, float, T>;
 template <class Body>
 decltype(auto) dispatch_dtype(ir::DType dtype, Body&& body) {
   switch (dtype) {
-    case ir::DType::I1: return body(std::type_identity<bool>{});
-    case ir::DType::I8: return body(std::type_identity<std::int8_t>{});
-    case ir::DType::I16: return body(std::type_identity<std::int16_t>{});
-    case ir::DType::I32: return body(std::type_identity<std::int32_t>{});
-    case ir::DType::I64: return body(std::type_identity<std::int64_t>{});
-    case ir::DType::U8: return body(std::type_identity<std::uint8_t>{});
-    case ir::DType::U16: return body(std::type_identity<std::uint16_t>{});
-    case ir::DType::U32: return body(std::type_identity<std::uint32_t>{});
-    case ir::DType::U64: return body(std::type_identity<std::uint64_t>{});
-    case ir::DType::F16: return body(std::type_identity<Half>{});
-    case ir::DType::BF16: return body(std::type_identity<Bfloat16>{});
-    case ir::DType::F32: return body(std::type_identity<float>{});
-    case ir::DType::F64: return body(std::type_identity<double>{});
+    case ir::DType::I1:
+      return body(std::type_identity<bool>{});
+    case ir::DType::I8:
+      return body(std::type_identity<std::int8_t>{});
+    case ir::DType::I16:
+      return body(std::type_identity<std::int16_t>{});
+    case ir::DType::I32:
+      return body(std::type_identity<std::int32_t>{});
+    case ir::DType::I64:
+      return body(std::type_identity<std::int64_t>{});
+    case ir::DType::U8:
+      return body(std::type_identity<std::uint8_t>{});
+    case ir::DType::U16:
+      return body(std::type_identity<std::uint16_t>{});
+    case ir::DType::U32:
+      return body(std::type_identity<std::uint32_t>{});
+    case ir::DType::U64:
+      return body(std::type_identity<std::uint64_t>{});
+    case ir::DType::F16:
+      return body(std::type_identity<Half>{});
+    case ir::DType::BF16:
+      return body(std::type_identity<Bfloat16>{});
+    case ir::DType::F32:
+      return body(std::type_identity<float>{});
+    case ir::DType::F64:
+      return body(std::type_identity<double>{});
   }
   RHINO_ASSERT(false, "unknown element type {}", static_cast<int>(dtype));
   std::abort();
@@ -73,33 +86,43 @@ decltype(auto) dispatch_dtype(ir::DType dtype, Body&& body) {
 template <class Body>
 decltype(auto) dispatch_float(ir::DType dtype, Body&& body) {
   switch (dtype) {
-    case ir::DType::F16: return body(std::type_identity<Half>{});
-    case ir::DType::BF16: return body(std::type_identity<Bfloat16>{});
-    case ir::DType::F32: return body(std::type_identity<float>{});
-    case ir::DType::F64: return body(std::type_identity<double>{});
-    default: break;
+    case ir::DType::F16:
+      return body(std::type_identity<Half>{});
+    case ir::DType::BF16:
+      return body(std::type_identity<Bfloat16>{});
+    case ir::DType::F32:
+      return body(std::type_identity<float>{});
+    case ir::DType::F64:
+      return body(std::type_identity<double>{});
+    default:
+      break;
   }
   RHINO_ASSERT(false, "element type {} is not a floating type", ir::dtype_name(dtype));
   std::abort();
 }
 
-/// Calls `body(std::type_identity<U>{})` with an unsigned integer type as wide as an element of `dtype`; for ops that only
-/// move elements.
+/// Calls `body(std::type_identity<U>{})` with an unsigned integer type as wide as an element of `dtype`; for ops that
+/// only move elements.
 template <class Body>
 decltype(auto) dispatch_width(ir::DType dtype, Body&& body) {
   switch (ir::dtype_bytes(dtype)) {
-    case 1: return body(std::type_identity<std::uint8_t>{});
-    case 2: return body(std::type_identity<std::uint16_t>{});
-    case 4: return body(std::type_identity<std::uint32_t>{});
-    case 8: return body(std::type_identity<std::uint64_t>{});
-    default: break;
+    case 1:
+      return body(std::type_identity<std::uint8_t>{});
+    case 2:
+      return body(std::type_identity<std::uint16_t>{});
+    case 4:
+      return body(std::type_identity<std::uint32_t>{});
+    case 8:
+      return body(std::type_identity<std::uint64_t>{});
+    default:
+      break;
   }
   RHINO_ASSERT(false, "element type {} has an unknown width", ir::dtype_name(dtype));
   std::abort();
 }
 
-// Scalar arithmetic with StableHLO's meaning on every element type: integers wrap, booleans use or/and, a NaN operand of
-// max and min gives a NaN, and -0 is less than +0 there.
+// Scalar arithmetic with StableHLO's meaning on every element type: integers wrap, booleans use or/and, a NaN operand
+// of max and min gives a NaN, and -0 is less than +0 there.
 
 /// Unsigned type wide enough that C++ promotion cannot make its arithmetic signed.
 template <class T>
@@ -108,27 +131,36 @@ using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 struct AddOp {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (is_bool_element<T>) return a || b;
-    else if constexpr (is_int_element<T>) return static_cast<T>(Wrapping<T>(a) + Wrapping<T>(b));
-    else return T(Compute<T>(a) + Compute<T>(b));
+    if constexpr (is_bool_element<T>)
+      return a || b;
+    else if constexpr (is_int_element<T>)
+      return static_cast<T>(Wrapping<T>(a) + Wrapping<T>(b));
+    else
+      return T(Compute<T>(a) + Compute<T>(b));
   }
 };
 
 struct SubtractOp {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (is_bool_element<T>) return a != b;
-    else if constexpr (is_int_element<T>) return static_cast<T>(Wrapping<T>(a) - Wrapping<T>(b));
-    else return T(Compute<T>(a) - Compute<T>(b));
+    if constexpr (is_bool_element<T>)
+      return a != b;
+    else if constexpr (is_int_element<T>)
+      return static_cast<T>(Wrapping<T>(a) - Wrapping<T>(b));
+    else
+      return T(Compute<T>(a) - Compute<T>(b));
   }
 };
 
 struct MultiplyOp {
   template <class T>
   static T apply(T a, T b) {
-    if constexpr (is_bool_element<T>) return a && b;
-    else if constexpr (is_int_element<T>) return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b));
-    else return T(Compute<T>(a) * Compute<T>(b));
+    if constexpr (is_bool_element<T>)
+      return a && b;
+    else if constexpr (is_int_element<T>)
+      return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b));
+    else
+      return T(Compute<T>(a) * Compute<T>(b));
   }
 };
 
@@ -231,7 +263,8 @@ To convert_element(From value) {
 /// Key that orders floats totally: -NaN < -inf < .. < -0 < +0 < .. < +inf < +NaN.
 template <class T>
 auto total_order_key(T value) {
-  using Bits = std::conditional_t<sizeof(T) == 2, std::int16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
+  using Bits =
+      std::conditional_t<sizeof(T) == 2, std::int16_t, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
   const auto bits = std::bit_cast<Bits>(value);
   return bits < 0 ? static_cast<Bits>(bits ^ std::numeric_limits<Bits>::max()) : bits;
 }

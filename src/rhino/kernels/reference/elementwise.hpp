@@ -13,7 +13,7 @@ namespace rhino::kernels::reference {
 /// kernel serves whole tensors and single scalars inside a region.
 struct ElementwiseCall {
   const ir::Attributes* attrs = nullptr;
-  ir::DType dtype = ir::DType::F32;         ///< of the operands (for select: of the two values)
+  ir::DType dtype = ir::DType::F32;  ///< of the operands (for select: of the two values)
   ir::DType result_dtype = ir::DType::F32;
   std::array<const std::byte*, 3> inputs{};
   std::array<bool, 3> repeated{};  ///< one element stands for all: predicate of select, bounds of clamp

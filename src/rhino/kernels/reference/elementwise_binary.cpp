@@ -14,7 +14,8 @@ void zip(const ElementwiseCall& call, Function function) {
   const T* a = reinterpret_cast<const T*>(call.inputs[0]);
   const T* b = reinterpret_cast<const T*>(call.inputs[1]);
   R* y = reinterpret_cast<R*>(call.output);
-  for (std::int64_t i = 0; i < call.count; ++i) y[i] = function(a[i], b[i]);
+  for (std::int64_t i = 0; i < call.count; ++i)
+    y[i] = function(a[i], b[i]);
 }
 
 template <class Operation>
@@ -114,8 +115,10 @@ bool shifts_all_out(T amount) {
 struct ShiftLeftOp {
   template <class T>
   static T apply(T a, T amount) {
-    if constexpr (is_bool_element<T>) return a && !amount;
-    else return shifts_all_out(amount) ? T(0) : static_cast<T>(Wrapping<T>(a) << amount);
+    if constexpr (is_bool_element<T>)
+      return a && !amount;
+    else
+      return shifts_all_out(amount) ? T(0) : static_cast<T>(Wrapping<T>(a) << amount);
   }
 };
 
@@ -135,15 +138,18 @@ struct ShiftRightArithmeticOp {
 struct ShiftRightLogicalOp {
   template <class T>
   static T apply(T a, T amount) {
-    if constexpr (is_bool_element<T>) return a && !amount;
-    else return shifts_all_out(amount) ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) >> amount);
+    if constexpr (is_bool_element<T>)
+      return a && !amount;
+    else
+      return shifts_all_out(amount) ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) >> amount);
   }
 };
 
 /// The next representable value after `a` in the direction of `b`.
 template <class T>
 T next_after(T a, T b) {
-  using U = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  using U = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                               std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
   constexpr U sign_bit = U(1) << (sizeof(T) * 8 - 1);
   const auto x = Compute<T>(a), y = Compute<T>(b);
   if (x != x) return a;
@@ -159,12 +165,18 @@ T next_after(T a, T b) {
 template <class T, class Key>
 void compare_by_key(const ElementwiseCall& call, ir::Comparison direction, Key key) {
   switch (direction) {
-    case ir::Comparison::Eq: return zip<T, bool>(call, [&](T a, T b) { return key(a) == key(b); });
-    case ir::Comparison::Ne: return zip<T, bool>(call, [&](T a, T b) { return key(a) != key(b); });
-    case ir::Comparison::Ge: return zip<T, bool>(call, [&](T a, T b) { return key(a) >= key(b); });
-    case ir::Comparison::Gt: return zip<T, bool>(call, [&](T a, T b) { return key(a) > key(b); });
-    case ir::Comparison::Le: return zip<T, bool>(call, [&](T a, T b) { return key(a) <= key(b); });
-    case ir::Comparison::Lt: return zip<T, bool>(call, [&](T a, T b) { return key(a) < key(b); });
+    case ir::Comparison::Eq:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) == key(b); });
+    case ir::Comparison::Ne:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) != key(b); });
+    case ir::Comparison::Ge:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) >= key(b); });
+    case ir::Comparison::Gt:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) > key(b); });
+    case ir::Comparison::Le:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) <= key(b); });
+    case ir::Comparison::Lt:
+      return zip<T, bool>(call, [&](T a, T b) { return key(a) < key(b); });
   }
 }
 

@@ -17,7 +17,7 @@ void convert_kernel(const ElementwiseCall& call) {
 }
 
 void bitcast_kernel(const ElementwiseCall& call) {
-  if (call.output != call.inputs[0])
+  if (call.count > 0 && call.output != call.inputs[0])
     std::memcpy(call.output, call.inputs[0], static_cast<std::size_t>(call.count) * ir::dtype_bytes(call.dtype));
 }
 

@@ -12,12 +12,14 @@ template <class T, class R = T, class Function>
 void map(const ElementwiseCall& call, Function function) {
   const T* x = reinterpret_cast<const T*>(call.inputs[0]);
   R* y = reinterpret_cast<R*>(call.output);
-  for (std::int64_t i = 0; i < call.count; ++i) y[i] = function(x[i]);
+  for (std::int64_t i = 0; i < call.count; ++i)
+    y[i] = function(x[i]);
 }
 
 /// Bit pattern type of a float.
 template <class T>
-using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+using Bits =
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 template <class T>
 constexpr Bits<T> sign_bit = Bits<T>(1) << (sizeof(T) * 8 - 1);
@@ -82,8 +84,10 @@ T reduce_precision(T value, int exponent_bits, int mantissa_bits) {
     const U bias = (U(1) << (exponent - 1)) - 1;
     const U reduced_bias = (U(1) << (exponent_bits - 1)) - 1;
     const U biased = (bits & exponent_mask) >> mantissa;
-    if (biased > bias + reduced_bias) bits = static_cast<U>(sign | exponent_mask);
-    else if (biased <= bias - reduced_bias) bits = sign;
+    if (biased > bias + reduced_bias)
+      bits = static_cast<U>(sign | exponent_mask);
+    else if (biased <= bias - reduced_bias)
+      bits = sign;
   }
   return std::bit_cast<T>(bits);
 }
@@ -173,26 +177,46 @@ void reduce_precision_kernel(const ElementwiseCall& call) {
 ElementwiseKernel float_function_kernel(ir::OpKind kind) {
   using ir::OpKind;
   switch (kind) {
-    case OpKind::Cbrt: return through_double<std::cbrt>;
-    case OpKind::Ceil: return through_double<std::ceil>;
-    case OpKind::Cosine: return through_double<std::cos>;
-    case OpKind::Exponential: return through_double<std::exp>;
-    case OpKind::ExponentialMinusOne: return through_double<std::expm1>;
-    case OpKind::Floor: return through_double<std::floor>;
-    case OpKind::Log: return through_double<std::log>;
-    case OpKind::LogPlusOne: return through_double<std::log1p>;
-    case OpKind::Logistic: return through_double<logistic>;
-    case OpKind::RoundNearestAfz: return through_double<std::round>;
-    case OpKind::RoundNearestEven: return through_double<round_half_even>;
-    case OpKind::Rsqrt: return through_double<reciprocal_sqrt>;
-    case OpKind::Sine: return through_double<std::sin>;
-    case OpKind::Sqrt: return through_double<std::sqrt>;
-    case OpKind::Tan: return through_double<std::tan>;
-    case OpKind::Tanh: return through_double<std::tanh>;
-    case OpKind::Acos: return through_double<std::acos>;
-    case OpKind::Asin: return through_double<std::asin>;
-    case OpKind::Atan: return through_double<std::atan>;
-    default: return nullptr;  // not a function of one real argument; elementwise_kernel lists every kind
+    case OpKind::Cbrt:
+      return through_double<std::cbrt>;
+    case OpKind::Ceil:
+      return through_double<std::ceil>;
+    case OpKind::Cosine:
+      return through_double<std::cos>;
+    case OpKind::Exponential:
+      return through_double<std::exp>;
+    case OpKind::ExponentialMinusOne:
+      return through_double<std::expm1>;
+    case OpKind::Floor:
+      return through_double<std::floor>;
+    case OpKind::Log:
+      return through_double<std::log>;
+    case OpKind::LogPlusOne:
+      return through_double<std::log1p>;
+    case OpKind::Logistic:
+      return through_double<logistic>;
+    case OpKind::RoundNearestAfz:
+      return through_double<std::round>;
+    case OpKind::RoundNearestEven:
+      return through_double<round_half_even>;
+    case OpKind::Rsqrt:
+      return through_double<reciprocal_sqrt>;
+    case OpKind::Sine:
+      return through_double<std::sin>;
+    case OpKind::Sqrt:
+      return through_double<std::sqrt>;
+    case OpKind::Tan:
+      return through_double<std::tan>;
+    case OpKind::Tanh:
+      return through_double<std::tanh>;
+    case OpKind::Acos:
+      return through_double<std::acos>;
+    case OpKind::Asin:
+      return through_double<std::asin>;
+    case OpKind::Atan:
+      return through_double<std::atan>;
+    default:
+      return nullptr;  // not a function of one real argument; elementwise_kernel lists every kind
   }
 }
 

@@ -43,7 +43,8 @@ class IndexVectors {
   void read(const ir::Dims& batch, ir::Dims& start) const {
     std::fill(start.begin(), start.end(), 0);
     std::int64_t offset = 0;
-    for (std::size_t d = 0; d < batch.size(); ++d) offset += batch[d] * batch_strides_[d];
+    for (std::size_t d = 0; d < batch.size(); ++d)
+      offset += batch[d] * batch_strides_[d];
     for (std::size_t i = 0; i < index_map_.size(); ++i)
       start[static_cast<std::size_t>(index_map_[i])] =
           index_element(indices_, offset + static_cast<std::int64_t>(i) * vector_stride_);
@@ -94,19 +95,22 @@ std::vector<Tensor> run_gather(const OpContext& context) {
     std::int64_t source = 0, target = 0;
     for (std::size_t d = 0; d < start.size(); ++d)
       source += std::clamp<std::int64_t>(start[d], 0, operand.type.dims[d] - attrs.slice_sizes[d]) * operand_strides[d];
-    for (std::size_t d = 0; d < batch_strides.size(); ++d) target += batch[d] * batch_strides[d];
+    for (std::size_t d = 0; d < batch_strides.size(); ++d)
+      target += batch[d] * batch_strides[d];
     const std::byte* from = operand.bytes.data() + static_cast<std::size_t>(source) * width;
     std::byte* to = result.bytes.data() + static_cast<std::size_t>(target) * width;
-    if (single) std::memcpy(to, from, width);
-    else strided_copy(box, from, source_strides, to, target_strides, width);
+    if (single)
+      std::memcpy(to, from, width);
+    else
+      strided_copy(box, from, source_strides, to, target_strides, width);
   }
   return one_result(std::move(result));
 }
 
 namespace {
 
-/// Calls `visit(element of the result, element of the updates)` for every update inside the operand, in row-major order of
-/// the scatter dimensions, then of the window dimensions.
+/// Calls `visit(element of the result, element of the updates)` for every update inside the operand, in row-major order
+/// of the scatter dimensions, then of the window dimensions.
 template <class Visit>
 void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const ir::Dims& operand_dims,
                      const ir::Dims& update_dims, Visit&& visit) {
@@ -127,7 +131,8 @@ void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const
     if (!contains(attrs.update_window_dims, d)) batch_strides.push_back(update_strides[d]);
 
   ir::Dims start(operand_dims.size()), extent(operand_dims.size(), 1);
-  for (std::size_t w = 0; w < box.size(); ++w) extent[box_dims[w]] = box[w];
+  for (std::size_t w = 0; w < box.size(); ++w)
+    extent[box_dims[w]] = box[w];
   for (Odometer batch(vectors.batch_dims()); !batch.done(); batch.next()) {
     vectors.read(batch.index(), start);
     bool all_inside = true, some_inside = true;
@@ -137,8 +142,10 @@ void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const
     }
     if (!some_inside) continue;
     std::int64_t update_base = 0, result_base = 0;
-    for (std::size_t d = 0; d < batch_strides.size(); ++d) update_base += batch[d] * batch_strides[d];
-    for (std::size_t d = 0; d < start.size(); ++d) result_base += start[d] * operand_strides[d];
+    for (std::size_t d = 0; d < batch_strides.size(); ++d)
+      update_base += batch[d] * batch_strides[d];
+    for (std::size_t d = 0; d < start.size(); ++d)
+      result_base += start[d] * operand_strides[d];
     for (Odometer window(box); !window.done(); window.next()) {
       std::int64_t to = result_base, from = update_base;
       bool inside = true;
@@ -175,8 +182,10 @@ std::vector<Tensor> run_scatter(const OpContext& context) {
     const ir::DType dtype = context.result_type(i).dtype;
     Tensor converted;
     const Tensor& input = with_dtype(context.operand(i), dtype, converted);
-    if (&input == &converted) results.push_back(std::move(converted));
-    else results.push_back(input);
+    if (&input == &converted)
+      results.push_back(std::move(converted));
+    else
+      results.push_back(input);
     updates[i] = &with_dtype(context.operand(n + 1 + i), dtype, storage[i]);
   }
   if (updates[0]->bytes.empty() || results[0].bytes.empty()) return results;

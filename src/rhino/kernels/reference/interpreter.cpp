@@ -2,7 +2,6 @@
 #include <rhino/kernels/reference/interpreter.hpp>
 
 #include <rhino/base/error.hpp>
-#include <rhino/ir/op_info.hpp>
 #include <rhino/kernels/reference/elementwise.hpp>
 #include <rhino/kernels/reference/op_context.hpp>
 
@@ -31,7 +30,8 @@ std::vector<Tensor> run_constant(const OpContext& context) {
 
 std::vector<Tensor> run_optimization_barrier(const OpContext& context) {
   std::vector<Tensor> results;
-  for (const Tensor* operand : context.operands) results.push_back(*operand);
+  for (const Tensor* operand : context.operands)
+    results.push_back(*operand);
   return results;
 }
 
@@ -43,7 +43,8 @@ std::vector<Tensor> run_custom_call(const OpContext& context) {
   // Placement annotations: the value passes through.
   if ((attrs.target == "Sharding" || attrs.target == "xla.sdy.FuncResultSharding") && context.operands.size() == 1)
     return one_result(context.operand(0));
-  RHINO_FAIL(InputError, "{}: the interpreter does not know the custom call \"{}\"", describe(context.op), attrs.target);
+  RHINO_FAIL(InputError, "{}: the interpreter does not know the custom call \"{}\"", describe(context.op),
+             attrs.target);
 }
 
 std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& function, const ir::Op& op,
@@ -52,46 +53,78 @@ std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& funct
   const OpContext context{program, function, op, operands, options};
   if (const ElementwiseKernel kernel = elementwise_kernel(op.kind)) return run_elementwise(context, kernel);
   switch (op.kind) {
-    case OpKind::BitcastConvert: return run_bitcast_convert(context);
-    case OpKind::BroadcastInDim: return run_broadcast_in_dim(context);
-    case OpKind::Concatenate: return run_concatenate(context);
-    case OpKind::Constant: return run_constant(context);
-    case OpKind::DynamicSlice: return run_dynamic_slice(context);
-    case OpKind::DynamicUpdateSlice: return run_dynamic_update_slice(context);
-    case OpKind::Gather: return run_gather(context);
-    case OpKind::Iota: return run_iota(context);
-    case OpKind::OptimizationBarrier: return run_optimization_barrier(context);
-    case OpKind::Pad: return run_pad(context);
-    case OpKind::Reshape: return run_reshape(context);
-    case OpKind::Reverse: return run_reverse(context);
-    case OpKind::Slice: return run_slice(context);
-    case OpKind::Transpose: return run_transpose(context);
+    case OpKind::BitcastConvert:
+      return run_bitcast_convert(context);
+    case OpKind::BroadcastInDim:
+      return run_broadcast_in_dim(context);
+    case OpKind::Concatenate:
+      return run_concatenate(context);
+    case OpKind::Constant:
+      return run_constant(context);
+    case OpKind::DynamicSlice:
+      return run_dynamic_slice(context);
+    case OpKind::DynamicUpdateSlice:
+      return run_dynamic_update_slice(context);
+    case OpKind::Gather:
+      return run_gather(context);
+    case OpKind::Iota:
+      return run_iota(context);
+    case OpKind::OptimizationBarrier:
+      return run_optimization_barrier(context);
+    case OpKind::Pad:
+      return run_pad(context);
+    case OpKind::Reshape:
+      return run_reshape(context);
+    case OpKind::Reverse:
+      return run_reverse(context);
+    case OpKind::Slice:
+      return run_slice(context);
+    case OpKind::Transpose:
+      return run_transpose(context);
 
-    case OpKind::Convolution: return run_convolution(context);
-    case OpKind::DotGeneral: return run_dot_general(context);
-    case OpKind::Reduce: return run_reduce(context);
-    case OpKind::ReduceWindow: return run_reduce_window(context);
-    case OpKind::Scatter: return run_scatter(context);
-    case OpKind::SelectAndScatter: return run_select_and_scatter(context);
-    case OpKind::Sort: return run_sort(context);
-    case OpKind::TopK: return run_top_k(context);
+    case OpKind::Convolution:
+      return run_convolution(context);
+    case OpKind::DotGeneral:
+      return run_dot_general(context);
+    case OpKind::Reduce:
+      return run_reduce(context);
+    case OpKind::ReduceWindow:
+      return run_reduce_window(context);
+    case OpKind::Scatter:
+      return run_scatter(context);
+    case OpKind::SelectAndScatter:
+      return run_select_and_scatter(context);
+    case OpKind::Sort:
+      return run_sort(context);
+    case OpKind::TopK:
+      return run_top_k(context);
 
-    case OpKind::RngBitGenerator: return run_rng_bit_generator(context);
+    case OpKind::RngBitGenerator:
+      return run_rng_bit_generator(context);
 
     case OpKind::Call:
     case OpKind::Case:
-    case OpKind::While: return run_control(context);
+    case OpKind::While:
+      return run_control(context);
 
-    case OpKind::AllGather: return run_all_gather(context);
-    case OpKind::AllReduce: return run_all_reduce(context);
-    case OpKind::AllToAll: return run_all_to_all(context);
-    case OpKind::CollectiveBroadcast: return run_collective_broadcast(context);
-    case OpKind::CollectivePermute: return run_collective_permute(context);
-    case OpKind::ReduceScatter: return run_reduce_scatter(context);
+    case OpKind::AllGather:
+      return run_all_gather(context);
+    case OpKind::AllReduce:
+      return run_all_reduce(context);
+    case OpKind::AllToAll:
+      return run_all_to_all(context);
+    case OpKind::CollectiveBroadcast:
+      return run_collective_broadcast(context);
+    case OpKind::CollectivePermute:
+      return run_collective_permute(context);
+    case OpKind::ReduceScatter:
+      return run_reduce_scatter(context);
     case OpKind::PartitionId:
-    case OpKind::ReplicaId: return run_device_id(context);
+    case OpKind::ReplicaId:
+      return run_device_id(context);
 
-    case OpKind::CustomCall: return run_custom_call(context);
+    case OpKind::CustomCall:
+      return run_custom_call(context);
 
     // Elementwise: handled above.
     case OpKind::Abs:
@@ -153,30 +186,11 @@ std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& funct
     case OpKind::Xor:
     case OpKind::Zeta:
     case OpKind::Clamp:
-    case OpKind::Select: break;
+    case OpKind::Select:
+      break;
   }
   RHINO_ASSERT(false, "{} has no kernel", ir::op_name(op.kind));
   return {};
-}
-
-std::vector<ir::Literal> evaluate_op(const ir::Program& program, const ir::Op& op, const std::vector<ir::Literal>& operands) {
-  ir::Function function;  // owns the values of a copy of the op; its regions are those of the program
-  std::vector<Tensor> tensors;
-  std::vector<ir::TensorType> types;
-  std::vector<ir::ValueId> values;
-  for (const ir::Literal& operand : operands) {
-    tensors.emplace_back(operand);
-    types.push_back(operand.type());
-    values.push_back(function.add_param(operand.type()));
-  }
-  std::vector<const Tensor*> pointers;
-  for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
-  const ir::OpId id =
-      function.append(op.kind, op.attrs, values, ir::infer_result_types({program, op.kind, op.attrs, types, op.regions}),
-                      op.regions, op.location);
-  std::vector<ir::Literal> results;
-  for (const Tensor& result : run_op(program, function, function.op(id), pointers)) results.push_back(result.to_literal());
-  return results;
 }
 
 }  // namespace rhino::kernels::reference

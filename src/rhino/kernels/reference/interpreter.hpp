@@ -18,8 +18,8 @@ struct Tensor {
   std::vector<std::byte> bytes;  ///< type.bytes() of them
 
   Tensor() = default;
-  explicit Tensor(ir::TensorType type);             ///< zeros
-  explicit Tensor(const ir::Literal& literal);      ///< written out
+  explicit Tensor(ir::TensorType type);         ///< zeros
+  explicit Tensor(const ir::Literal& literal);  ///< written out
   ir::Literal to_literal() const;
 
   template <class T>
@@ -38,8 +38,8 @@ struct Exchanged {
   std::size_t position = 0;                          ///< of this process in its group
 };
 
-/// What a process sees of its peers while a program runs: its number and the exchange with the other members of a group.
-/// One implementation runs all virtual ranks in one process (virtual_ranks.hpp).
+/// What a process sees of its peers while a program runs: its number and the exchange with the other members of a
+/// group. One implementation runs all virtual ranks in one process (virtual_ranks.hpp).
 class Peers {
  public:
   virtual ~Peers() = default;
@@ -48,8 +48,8 @@ class Peers {
   /// Gives `mine` to the others of the group that this process belongs to under the CollectiveAttrs of `op` and returns
   /// what each member gave. Blocks until all members of the group have come.
   virtual Exchanged exchange(const ir::Op& op, const Tensor& mine) = 0;
-  /// Point to point: sends `mine` to the targets of this process under the pairs of `op`, returns what its source sent, or
-  /// nullptr if it has none.
+  /// Point to point: sends `mine` to the targets of this process under the pairs of `op`, returns what its source sent,
+  /// or nullptr if it has none.
   virtual std::shared_ptr<const Tensor> permute(const ir::Op& op, const Tensor& mine) = 0;
 };
 
@@ -61,16 +61,13 @@ struct RunOptions {
   std::function<std::vector<Tensor>(const ir::Op&, std::span<const Tensor* const>)> on_custom_call;
 };
 
-/// Runs `function` of `program` on `arguments` (types must match its parameters) with plain loops. Values are freed after
-/// their last use. Throws InputError for what the program does wrong at run time.
+/// Runs `function` of `program` on `arguments` (types must match its parameters) with plain loops. Values are freed
+/// after their last use. Throws InputError for what the program does wrong at run time.
 std::vector<Tensor> run(const ir::Program& program, ir::FunctionId function, std::vector<Tensor> arguments,
                         const RunOptions& options = {});
 
 /// Runs one op of `function`; the building block of `run`.
 std::vector<Tensor> run_op(const ir::Program& program, const ir::Function& function, const ir::Op& op,
                            std::span<const Tensor* const> operands, const RunOptions& options = {});
-
-/// Runs one op on literals, result types by inference: the evaluator for ir::fold_constants.
-std::vector<ir::Literal> evaluate_op(const ir::Program& program, const ir::Op& op, const std::vector<ir::Literal>& operands);
 
 }  // namespace rhino::kernels::reference

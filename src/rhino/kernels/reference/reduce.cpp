@@ -10,8 +10,8 @@
 namespace rhino::kernels::reference {
 namespace {
 
-/// The shape of a reduction with neighbouring dimensions of one sort merged: the input as a box whose every dimension is
-/// either reduced (stride 0 in the result) or kept.
+/// The shape of a reduction with neighbouring dimensions of one sort merged: the input as a box whose every dimension
+/// is either reduced (stride 0 in the result) or kept.
 struct ReductionShape {
   ir::Dims dims;
   ir::Dims result_strides;
@@ -54,22 +54,26 @@ void reduce_in_order(const ReductionShape& shape, const T* input, T* result) {
   const ir::Dims outer(shape.dims.begin(), shape.dims.end() - 1);
   for (Odometer place(outer); !place.done(); place.next()) {
     std::int64_t offset = 0;
-    for (std::size_t d = 0; d < outer.size(); ++d) offset += place[d] * shape.result_strides[d];
+    for (std::size_t d = 0; d < outer.size(); ++d)
+      offset += place[d] * shape.result_strides[d];
     T* out = result + offset;
     if (row_reduced) {
       T sum = *out;
-      for (std::int64_t i = 0; i < row; ++i) sum = Operation::template apply<T>(sum, input[i]);
+      for (std::int64_t i = 0; i < row; ++i)
+        sum = Operation::template apply<T>(sum, input[i]);
       *out = sum;
     } else {
-      for (std::int64_t i = 0; i < row; ++i) out[i] = Operation::template apply<T>(out[i], input[i]);
+      for (std::int64_t i = 0; i < row; ++i)
+        out[i] = Operation::template apply<T>(out[i], input[i]);
     }
     input += row;
   }
 }
 
-/// Several inputs or an unusual reducer: the region is applied to all kept positions at once, one reduced position after
-/// the other.
-void reduce_by_region(const OpContext& context, const std::vector<const Tensor*>& inputs, std::vector<Tensor>& results) {
+/// Several inputs or an unusual reducer: the region is applied to all kept positions at once, one reduced position
+/// after the other.
+void reduce_by_region(const OpContext& context, const std::vector<const Tensor*>& inputs,
+                      std::vector<Tensor>& results) {
   const auto& reduced = context.attrs<ir::ReduceAttrs>().dimensions;
   const ir::Dims& dims = inputs[0]->type.dims;
   const ir::Dims strides = ir::row_major_strides(dims);

@@ -22,9 +22,9 @@ class ScalarRegion {
   const std::vector<ir::TensorType>& param_types() const { return param_types_; }
   const std::vector<ir::TensorType>& result_types() const { return result_types_; }
 
-  /// Applies the region to `count` independent sets of scalars. `arguments[p]` points to `count` elements of the type of
-  /// parameter p, `results[r]` to room for `count` elements; a result may lie on the same memory as an argument of equal
-  /// width.
+  /// Applies the region to `count` independent sets of scalars. `arguments[p]` points to `count` elements of the type
+  /// of parameter p, `results[r]` to room for `count` elements; a result may lie on the same memory as an argument of
+  /// equal width.
   void apply(std::span<const std::byte* const> arguments, std::span<std::byte* const> results, std::int64_t count);
 
   /// For comparators: the i1 result on one set of scalars.

@@ -42,7 +42,8 @@ struct Lines {
 
 Lines lines_of(const ir::TensorType& type, std::size_t dimension) {
   Lines lines{type.dims[dimension], 1, 0};
-  for (std::size_t d = dimension + 1; d < type.dims.size(); ++d) lines.stride *= type.dims[d];
+  for (std::size_t d = dimension + 1; d < type.dims.size(); ++d)
+    lines.stride *= type.dims[d];
   lines.count = lines.length == 0 ? 0 : type.elements() / lines.length;
   return lines;
 }
@@ -51,7 +52,8 @@ template <class Key>
 void sort_by_key(std::vector<std::int64_t>& order, bool descending, Key key) {
   if (descending)
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return key(a) > key(b); });
-  else std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
+  else
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
 }
 
 void sort_simply(const Tensor& tensor, const SimpleComparator& comparator, std::int64_t start, std::int64_t stride,
@@ -60,7 +62,8 @@ void sort_simply(const Tensor& tensor, const SimpleComparator& comparator, std::
     const T* line = tensor.as<T>().data() + start;
     if constexpr (is_float_element<T>) {
       if (comparator.total_order)
-        return sort_by_key(order, comparator.descending, [&](std::int64_t i) { return total_order_key(line[i * stride]); });
+        return sort_by_key(order, comparator.descending,
+                           [&](std::int64_t i) { return total_order_key(line[i * stride]); });
     }
     sort_by_key(order, comparator.descending, [&](std::int64_t i) { return Compute<T>(line[i * stride]); });
   });
@@ -73,7 +76,8 @@ std::vector<Tensor> run_sort(const OpContext& context) {
   const auto dimension = static_cast<std::size_t>(context.attrs<ir::SortAttrs>().dimension);
   const std::size_t n = context.operands.size();
   std::vector<Tensor> results;
-  for (std::size_t i = 0; i < n; ++i) results.emplace_back(context.result_type(i));
+  for (std::size_t i = 0; i < n; ++i)
+    results.emplace_back(context.result_type(i));
   if (results[0].bytes.empty()) return results;
   const Lines lines = lines_of(context.operand(0).type, dimension);
   const ir::FunctionId comparator = context.op.regions[0];

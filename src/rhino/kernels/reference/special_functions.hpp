@@ -18,5 +18,4 @@ double zeta(double x, double q);
 /// exp(-|x|) I_1(x), the scaled modified Bessel function of the first kind of order one.
 double bessel_i1e(double x);
 
-
 }  // namespace rhino::kernels::reference

@@ -19,7 +19,8 @@ class Odometer {
  public:
   /// Starts at all zeros; `dims` must outlive this object.
   explicit Odometer(const ir::Dims& dims) : dims_(dims), index_(dims.size(), 0) {
-    for (const auto size : dims) done_ = done_ || size == 0;
+    for (const auto size : dims)
+      done_ = done_ || size == 0;
   }
   const ir::Dims& index() const { return index_; }
   std::int64_t operator[](std::size_t dim) const { return index_[dim]; }

@@ -44,7 +44,9 @@ Group processes_of(const Group& ids, ir::GroupMode mode, const RankGrid& grid, s
         group.push_back(replica * grid.partitions + check(id, grid.partitions, "partition"));
         break;
       case ir::GroupMode::FlattenedIds:
-      case ir::GroupMode::CrossReplicaAndPartition: group.push_back(check(id, grid.size(), "process")); break;
+      case ir::GroupMode::CrossReplicaAndPartition:
+        group.push_back(check(id, grid.size(), "process"));
+        break;
     }
   }
   return group;
@@ -56,15 +58,16 @@ Group all_ids(ir::GroupMode mode, const RankGrid& grid) {
   if (mode == ir::GroupMode::CrossReplica || mode == ir::GroupMode::CrossReplicaAndPartition) count = grid.replicas;
   if (mode == ir::GroupMode::CrossPartition) count = grid.partitions;
   Group ids(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<std::int64_t>(i);
   return ids;
 }
 
 /// Thrown in a rank that stops because another one failed.
 struct Stopped {};
 
-/// Where the ranks meet. A rank that comes to a collective leaves its tensor and waits; the last member of the group to come
-/// hands the tensors out.
+/// Where the ranks meet. A rank that comes to a collective leaves its tensor and waits; the last member of the group to
+/// come hands the tensors out.
 class Board {
  public:
   explicit Board(std::size_t ranks) : slots_(ranks), running_(ranks) {}
@@ -136,12 +139,13 @@ class Board {
       const auto& here = slot.op->as<ir::CollectiveAttrs>();
       const auto& there = first.op->as<ir::CollectiveAttrs>();
       if (slot.op->kind != first.op->kind || here.channel != there.channel)
-        return stop_with(fmt::format("ranks {} and {} of one group meet in different ops: {} (channel {}) and {} (channel {})",
-                                     group[0], member, describe(*first.op), there.channel, describe(*slot.op),
-                                     here.channel));
+        return stop_with(
+            fmt::format("ranks {} and {} of one group meet in different ops: {} (channel {}) and {} (channel {})",
+                        group[0], member, describe(*first.op), there.channel, describe(*slot.op), here.channel));
     }
     std::vector<std::shared_ptr<const Tensor>> parts;
-    for (const std::int64_t member : group) parts.push_back(std::make_shared<Tensor>(*slot_of(member).mine));
+    for (const std::int64_t member : group)
+      parts.push_back(std::make_shared<Tensor>(*slot_of(member).mine));
     for (const std::int64_t member : group) {
       Slot& slot = slot_of(member);
       slot.received = parts;
@@ -165,7 +169,8 @@ class Board {
   void stop(std::exception_ptr error) {
     if (!stopped_) error_ = std::move(error);
     stopped_ = true;
-    for (Slot& slot : slots_) slot.ready.notify_one();
+    for (Slot& slot : slots_)
+      slot.ready.notify_one();
   }
 
   std::mutex mutex_;
@@ -235,10 +240,11 @@ std::vector<std::int64_t> process_group(const ir::CollectiveAttrs& attrs, const 
     RHINO_CHECK(mine.empty(), "process {} is in two groups of one collective", process);
     mine = group;
   };
-  const bool any = attrs.groups != nullptr &&
-                   std::any_of(attrs.groups->begin(), attrs.groups->end(), [](const Group& ids) { return !ids.empty(); });
+  const bool any = attrs.groups != nullptr && std::any_of(attrs.groups->begin(), attrs.groups->end(),
+                                                          [](const Group& ids) { return !ids.empty(); });
   if (any) {
-    for (const auto& ids : *attrs.groups) take_if_member(ids);
+    for (const auto& ids : *attrs.groups)
+      take_if_member(ids);
   } else {
     take_if_member(all_ids(attrs.mode, grid));
   }
@@ -275,13 +281,15 @@ std::vector<std::vector<Tensor>> run_ranks(const RankGrid& grid, std::vector<Vir
       threads.emplace_back(run_one, r);
     } catch (const std::system_error& error) {
       no_thread = std::make_exception_ptr(EnvironmentError(
-          fmt::format("cannot start a thread for virtual rank {} of {}: {}", r, ranks.size(), error.what()), RHINO_HERE));
+          fmt::format("cannot start a thread for virtual rank {} of {}: {}", r, ranks.size(), error.what()),
+          RHINO_HERE));
       board.fail(no_thread);
       break;
     }
   }
   if (!no_thread && !ranks.empty()) run_one(0);
-  for (auto& thread : threads) thread.join();
+  for (auto& thread : threads)
+    thread.join();
   if (board.error()) std::rethrow_exception(board.error());
   return results;
 }

@@ -36,14 +36,14 @@ struct RankOptions {
 /// every rank. Collective over the virtual ranks only: any thread may call it.
 ///
 /// Where a rank fails, all others stop at their next collective, and the first error is thrown on. Where all ranks that
-/// still run wait for others that cannot come any more, InputError names who waits in which op; the same where members of a
-/// group meet in different ops.
+/// still run wait for others that cannot come any more, InputError names who waits in which op; the same where members
+/// of a group meet in different ops.
 std::vector<std::vector<Tensor>> run_ranks(const RankGrid& grid, std::vector<VirtualRank> ranks,
                                            const RankOptions& options = {});
 
-/// The group of process `process` under the groups of a collective: process numbers in group order; empty if it is in none.
-/// Without any groups all processes of the axis that the mode names form one. Throws InputError for numbers outside the
-/// grid.
+/// The group of process `process` under the groups of a collective: process numbers in group order; empty if it is in
+/// none. Without any groups all processes of the axis that the mode names form one. Throws InputError for numbers
+/// outside the grid.
 std::vector<std::int64_t> process_group(const ir::CollectiveAttrs& attrs, const RankGrid& grid, std::int64_t process);
 
 }  // namespace rhino::kernels::reference

@@ -15,10 +15,15 @@ namespace {
 class WindowReader {
  public:
   WindowReader(const std::vector<ir::WindowDim>& window, const ir::Dims& input_dims, const ir::Dims& result_dims)
-      : window_(window), input_dims_(input_dims), result_dims_(result_dims), strides_(ir::row_major_strides(input_dims)) {
-    for (const auto& dim : window) window_dims_.push_back(dim.size);
+      : window_(window),
+        input_dims_(input_dims),
+        result_dims_(result_dims),
+        strides_(ir::row_major_strides(input_dims)) {
+    for (const auto& dim : window)
+      window_dims_.push_back(dim.size);
     std::int64_t count = 1;
-    for (const auto size : result_dims) count *= size;
+    for (const auto size : result_dims)
+      count *= size;
     elements_.resize(static_cast<std::size_t>(count));
   }
 
@@ -112,7 +117,8 @@ std::vector<Tensor> run_reduce_window(const OpContext& context) {
         const T* input = inputs[i]->as<T>().data();
         const T init = inits[i]->as<T>()[0];
         T* out = current[i].as<T>().data();
-        for (std::size_t o = 0; o < elements.size(); ++o) out[o] = elements[o] < 0 ? init : input[elements[o]];
+        for (std::size_t o = 0; o < elements.size(); ++o)
+          out[o] = elements[o] < 0 ? init : input[elements[o]];
       });
     region.apply(arguments, outputs, static_cast<std::int64_t>(elements.size()));
   }
@@ -142,7 +148,8 @@ std::vector<Tensor> run_select_and_scatter(const OpContext& context) {
       const T* input = operand.as<T>().data();
       T* best = kept.as<T>().data();
       T* now = current.as<T>().data();
-      for (std::size_t o = 0; o < count; ++o) now[o] = elements[o] < 0 ? best[o] : input[elements[o]];
+      for (std::size_t o = 0; o < count; ++o)
+        now[o] = elements[o] < 0 ? best[o] : input[elements[o]];
       const std::byte* const arguments[] = {kept.bytes.data(), current.bytes.data()};
       std::byte* const outputs[] = {keeps.data()};
       select.apply(arguments, outputs, static_cast<std::int64_t>(count));
@@ -155,14 +162,13 @@ std::vector<Tensor> run_select_and_scatter(const OpContext& context) {
   }
 
   const ir::FunctionId scatter = context.op.regions[1];
-  const bool direct = dispatch_reducer(ir::classify_reducer(context.program.function(scatter)), dtype,
-                                       [&]<class Operation, class T>() {
-                                         const T* from = source.as<T>().data();
-                                         T* to = result.as<T>().data();
-                                         for (std::size_t o = 0; o < count; ++o)
-                                           if (chosen[o] >= 0)
-                                             to[chosen[o]] = Operation::template apply<T>(to[chosen[o]], from[o]);
-                                       });
+  const bool direct =
+      dispatch_reducer(ir::classify_reducer(context.program.function(scatter)), dtype, [&]<class Operation, class T>() {
+        const T* from = source.as<T>().data();
+        T* to = result.as<T>().data();
+        for (std::size_t o = 0; o < count; ++o)
+          if (chosen[o] >= 0) to[chosen[o]] = Operation::template apply<T>(to[chosen[o]], from[o]);
+      });
   if (direct) return one_result(std::move(result));
   ScalarRegion update(context.program, scatter, context.options);
   const std::size_t width = ir::dtype_bytes(dtype);
