@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <rhino/ir/fused_expression.hpp>
+#include <rhino/kernels/kernel.hpp>
+
+namespace rhino::kernels::host {
+
+/// Kernel of a fused group: one pass over memory in blocks that stay in the nearest caches. A result may be written over an
+/// operand that is read densely at the same index and has elements of the same width.
+std::unique_ptr<Kernel> make_fused_kernel(const ir::FusedExpression& expression);
+
+}  // namespace rhino::kernels::host
