@@ -16,6 +16,7 @@ constexpr const Command* kCommands[] = {
     &show_command,
     &train_command,
     &plan_command,
+    &verify_command,
     &calibrate_command,
     &eval_command,
     &info_command,

@@ -19,6 +19,7 @@ extern const Command info_command;
 extern const Command plan_command;
 extern const Command show_command;
 extern const Command train_command;
+extern const Command verify_command;
 
 /// All commands, in the order in which `rhino --help` shows them.
 std::span<const Command* const> commands();

@@ -61,7 +61,7 @@ ValueDifference compare(const Tensor& whole, const std::vector<Tensor>& parts, c
                         const VerifyOptions& options) {
   ValueDifference result;
   const Elements want(whole);
-  double scale = 0;
+  double scale = ir::is_float(whole.type.dtype) ? options.smallest_magnitude : 1;
   for (std::int64_t i = 0; i < whole.type.elements(); ++i) {
     const double magnitude = std::abs(want.value(i));
     if (std::isfinite(magnitude)) scale = std::max(scale, magnitude);
@@ -79,7 +79,7 @@ ValueDifference compare(const Tensor& whole, const std::vector<Tensor>& parts, c
                                                         got.value(local), want.value(global));
                            });
   }
-  result.relative = result.largest == 0 ? 0 : result.largest / (scale > 0 ? scale : 1);
+  result.relative = result.largest == 0 ? 0 : result.largest / scale;
   result.equal = result.relative <= tolerance_for(whole.type.dtype, options);
   return result;
 }

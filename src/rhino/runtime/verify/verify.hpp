@@ -14,6 +14,9 @@ struct VerifyOptions {
   /// Floating values may differ by this much of the largest finite magnitude in their tensor. Negative: chosen by the
   /// element type (f64 1e-9, f32 1e-4, bf16 and f16 5e-2). Integers must be equal.
   double relative_tolerance = -1;
+  /// Smaller magnitudes count as this: values that would vanish but for rounding differ freely (the gradient of a bias in
+  /// front of a normalisation).
+  double smallest_magnitude = 1e-6;
   /// Whether the first op that differs is looked for when a result differs (a second run that keeps every value).
   bool find_first_op = true;
 };
@@ -21,7 +24,7 @@ struct VerifyOptions {
 /// How far the local buffers of one value are from the whole value.
 struct ValueDifference {
   double largest = 0;   ///< largest |got - want|; infinite where one is not a number or infinite and the other is not
-  double relative = 0;  ///< `largest` over the largest finite magnitude in the tensor
+  double relative = 0;  ///< `largest` over the largest finite magnitude in the tensor (at least VerifyOptions::smallest_magnitude)
   bool equal = true;    ///< within the tolerance
   std::string where;    ///< of the largest: "device 3, element 17: got 1, want 2"; empty if there is none
 };
