@@ -134,10 +134,12 @@ ValueId Emitter::mask_padding(ValueId value, const Layout& layout, const std::ve
     if (!is_uneven(split, mesh_)) continue;
     // Only the most significant digit can be uneven, so padding is a tail of the local buffer.
     const std::int64_t length = local_size(split, mesh_);
+    const SubDim& first = split.subs.front();
+    const std::int64_t block = ceil_div(first.size, mesh_.group_size(first.axes));
     PerDevice valid = uniform(0);
     for (std::int64_t d = 0; d < devices_; ++d) {
-      auto& count = valid[static_cast<std::size_t>(d)];
-      while (count < length && global_index(split, mesh_, d, count) >= 0) ++count;
+      const std::int64_t digits = std::clamp<std::int64_t>(first.size - mesh_.group_index(d, first.axes) * block, 0, block);
+      valid[static_cast<std::size_t>(d)] = digits * (length / block);
     }
     const ValueId mask = builder_.compare(builder_.iota({DType::I64, {length}}, 0),
                                           builder_.broadcast_scalar(lookup(valid), {length}), ir::Comparison::Lt);
