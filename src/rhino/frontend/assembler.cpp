@@ -17,7 +17,8 @@ bool is_return(std::string_view name) {
 /// Names of the functions that an op refers to.
 void collect_symbols(const AttributeValue& value, std::vector<std::string_view>& symbols) {
   if (value.kind == AttributeValue::Kind::Symbol) symbols.push_back(value.string);
-  for (const AttributeValue& item : value.items) collect_symbols(item, symbols);
+  for (const AttributeValue& item : value.items)
+    collect_symbols(item, symbols);
 }
 
 bool names_functions(std::string_view key) {
@@ -32,7 +33,8 @@ void collect_callees(const SyntaxRegion& region, std::vector<std::string_view>& 
       if (names_functions(attribute.key) && !(custom_call && attribute.key == "callee"))
         collect_symbols(attribute.value, symbols);
     symbols.insert(symbols.end(), op.computations.begin(), op.computations.end());
-    for (const SyntaxRegion& inner : op.regions) collect_callees(inner, symbols);
+    for (const SyntaxRegion& inner : op.regions)
+      collect_callees(inner, symbols);
   }
 }
 
@@ -45,7 +47,8 @@ std::string note_text(const AttributeValue& given) {
 
 ir::Notes notes_of(const std::vector<Attribute>& attributes) {
   ir::Notes notes;
-  for (const Attribute& attribute : attributes) notes.emplace_back(attribute.key, note_text(attribute.value));
+  for (const Attribute& attribute : attributes)
+    notes.emplace_back(attribute.key, note_text(attribute.value));
   return notes;
 }
 
@@ -61,7 +64,8 @@ void flatten(const Bound& bound, std::vector<ir::ValueId>& values) {
     values.push_back(bound.value);
     return;
   }
-  for (const Bound& element : bound.elements) flatten(element, values);
+  for (const Bound& element : bound.elements)
+    flatten(element, values);
 }
 
 ir::Program Assembler::run() {
@@ -116,10 +120,10 @@ void Assembler::lower_functions() {
       const std::size_t callee = top.callees[top.next++];
       if (states_[callee].progress == Progress::Waiting) {
         const SyntaxFunction& function = module_.functions[callee];
-        source_.unsupported(function.position, "func.func",
-                            fmt::format("the function {} calls itself, and recursion is not supported",
-                                        quoted(function.name)),
-                            "use a while loop");
+        source_.unsupported(
+            function.position, "func.func",
+            fmt::format("the function {} calls itself, and recursion is not supported", quoted(function.name)),
+            "use a while loop");
       }
       if (states_[callee].progress == Progress::Untouched) stack.push_back(pending(callee));
     }
@@ -134,7 +138,8 @@ Bound Assembler::add_params(ir::FunctionId function, const SyntaxType& type) {
   }
   RHINO_ASSERT(type.kind == SyntaxType::Kind::Tuple);
   result.is_tuple = true;
-  for (const SyntaxType& element : type.results) result.elements.push_back(add_params(function, element));
+  for (const SyntaxType& element : type.results)
+    result.elements.push_back(add_params(function, element));
   return result;
 }
 
@@ -142,7 +147,8 @@ void Assembler::bind_param(Scope& scope, const SyntaxParam& param) {
   const auto check_kind = [&](const auto& self, const SyntaxType& type) -> void {
     if (type.kind == SyntaxType::Kind::Scalar || type.kind == SyntaxType::Kind::Function)
       source_.fail(param.position, {}, "a parameter must be a tensor");
-    for (const SyntaxType& element : type.results) self(self, element);
+    for (const SyntaxType& element : type.results)
+      self(self, element);
   };
   check_kind(check_kind, param.type);
   Bound bound = add_params(scope.function, param.type);
@@ -162,7 +168,8 @@ void Assembler::note_params(const SyntaxFunction& syntax, ir::FunctionId id, std
     function.param_notes.insert(function.param_notes.end(), counts[i], notes);
   }
   function.param_notes.resize(function.params.size());
-  for (const auto& attributes : syntax.result_attributes) function.result_notes.push_back(notes_of(attributes));
+  for (const auto& attributes : syntax.result_attributes)
+    function.result_notes.push_back(notes_of(attributes));
   function.result_notes.resize(function.results.size());
   const auto all_empty = [](const std::vector<ir::Notes>& all) {
     return std::all_of(all.begin(), all.end(), [](const ir::Notes& notes) { return notes.empty(); });
@@ -198,15 +205,18 @@ void Assembler::lower_function(std::size_t index) {
   const ir::Function& function = program_.function(id);
   const auto check_result = [&](const auto& self, const SyntaxType& type) -> void {
     if (type.kind == SyntaxType::Kind::Tuple) {
-      for (const SyntaxType& element : type.results) self(self, element);
+      for (const SyntaxType& element : type.results)
+        self(self, element);
       return;
     }
     if (at >= function.results.size() || type.kind != SyntaxType::Kind::Tensor ||
         function.type(function.results[at]) != type.tensor)
-      source_.fail(syntax.position, subject, fmt::format("what is returned as result {} is not of the declared type", at));
+      source_.fail(syntax.position, subject,
+                   fmt::format("what is returned as result {} is not of the declared type", at));
     ++at;
   };
-  for (const SyntaxType& type : syntax.result_types) check_result(check_result, type);
+  for (const SyntaxType& type : syntax.result_types)
+    check_result(check_result, type);
   if (at != function.results.size())
     source_.fail(syntax.position, subject, "more is returned than the function declares as results");
   note_params(syntax, id, counts);
@@ -219,7 +229,8 @@ void Assembler::lower_ops(Scope& scope, const SyntaxRegion& region, std::string_
       lower_op(scope, op);
       continue;
     }
-    if (i + 1 != region.ops.size()) source_.fail(region.ops[i + 1].position, op.shown(), "there are ops after the return");
+    if (i + 1 != region.ops.size())
+      source_.fail(region.ops[i + 1].position, op.shown(), "there are ops after the return");
     lower_return(scope, op);
     return;
   }
@@ -228,10 +239,12 @@ void Assembler::lower_ops(Scope& scope, const SyntaxRegion& region, std::string_
 
 void Assembler::lower_return(Scope& scope, const SyntaxOp& op) {
   std::vector<Bound> operands;
-  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op));
+  for (const OperandUse& use : op.operands)
+    operands.push_back(resolve(scope, use, op));
   check_operand_types(scope, op, operands);
   std::vector<ir::ValueId> values;
-  for (const Bound& operand : operands) flatten(operand, values);
+  for (const Bound& operand : operands)
+    flatten(operand, values);
   program_.function(scope.function).results = std::move(values);
 }
 
@@ -265,7 +278,8 @@ void Assembler::lower_op(Scope& scope, const SyntaxOp& op) {
   }
   std::vector<Bound> operands;
   operands.reserve(op.operands.size());
-  for (const OperandUse& use : op.operands) operands.push_back(resolve(scope, use, op));
+  for (const OperandUse& use : op.operands)
+    operands.push_back(resolve(scope, use, op));
   check_operand_types(scope, op, operands);
   const std::size_t ops_before = program_.function(scope.function).ops.size();
   std::vector<Bound> results;
@@ -278,8 +292,8 @@ void Assembler::lower_op(Scope& scope, const SyntaxOp& op) {
   } catch (const InputError& error) {
     // The builder names line and op too; ours is the full position.
     std::string_view message = error.what();
-    for (const std::string& prefix : {fmt::format("line {}: ", op.line), location_name(op.location) + ": ",
-                                      std::string(op.name) + ": "})
+    for (const std::string& prefix :
+         {fmt::format("line {}: ", op.line), location_name(op.location) + ": ", std::string(op.name) + ": "})
       if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
     source_.fail(op.position, op.shown(), message);
   }
@@ -303,8 +317,8 @@ void Assembler::bind_results(Scope& scope, const SyntaxOp& op, std::vector<Bound
                                ir::to_string(op.result_types[i].tensor)));
     }
   } else if (!op.name.starts_with("check.")) {
-    source_.fail(op.position, op.shown(), fmt::format("this op has {} results, but its type lists {}", results.size(),
-                                                   op.result_types.size()));
+    source_.fail(op.position, op.shown(),
+                 fmt::format("this op has {} results, but its type lists {}", results.size(), op.result_types.size()));
   }
   if (op.tuple_result) {
     Bound tuple;
@@ -324,7 +338,8 @@ void Assembler::bind_results(Scope& scope, const SyntaxOp& op, std::vector<Bound
       source_.fail(name.position, op.shown(), fmt::format("%{} is defined twice", name.name));
   }
   if (next != results.size())
-    source_.fail(op.position, op.shown(), fmt::format("this op has {} results, but {} are named", results.size(), next));
+    source_.fail(op.position, op.shown(),
+                 fmt::format("this op has {} results, but {} are named", results.size(), next));
 }
 
 ir::FunctionId Assembler::callee(std::string_view name, const SyntaxOp& op) {

@@ -57,7 +57,8 @@ Bound Assembler::capture(Scope& scope, const Bound& bound, const OperandUse& use
   Bound result;
   result.is_tuple = bound.is_tuple;
   if (bound.is_tuple) {
-    for (const Bound& element : bound.elements) result.elements.push_back(capture(scope, element, use, op));
+    for (const Bound& element : bound.elements)
+      result.elements.push_back(capture(scope, element, use, op));
   } else {
     result.value = capture_value(scope, bound.value, use, op);
   }
@@ -72,7 +73,8 @@ ir::ValueId Assembler::capture_value(Scope& scope, ir::ValueId outer, const Oper
   }
   std::vector<ir::ValueId>& list = scope.captures->outer;
   std::size_t index = 0;
-  while (index < list.size() && list[index] != outer) ++index;
+  while (index < list.size() && list[index] != outer)
+    ++index;
   if (index == list.size()) list.push_back(outer);
   complete_captures(scope);
   return scope.captured_params[index];
@@ -93,20 +95,21 @@ ir::ValueId Assembler::copy_into(Scope& scope, ir::ValueId outer, int& budget, c
   const ir::Function& from = program_.function(scope.parent->function);
   const ir::Op* producer = from.producer(outer);
   if (producer == nullptr || !is_pure(*producer) || --budget < 0)
-    source_.unsupported(use.position, op.shown(),
-                        fmt::format("the region uses %{} of its surroundings, which is not computed from constants",
-                                    use.name),
-                        "pass it into the computation as an operand (reducers and comparators may use constants only)");
+    source_.unsupported(
+        use.position, op.shown(),
+        fmt::format("the region uses %{} of its surroundings, which is not computed from constants", use.name),
+        "pass it into the computation as an operand (reducers and comparators may use constants only)");
   const std::uint32_t result_index = from.value(outer).result_index;
   ir::Op copied = *producer;  // adding to the program invalidates the pointer
   std::vector<ir::ValueId> operands;
   for (const ir::ValueId operand : copied.operands)
     operands.push_back(copy_into(scope, operand, budget, use, op));
   std::vector<ir::TensorType> types;
-  for (const ir::ValueId value : copied.results) types.push_back(program_.function(scope.parent->function).type(value));
+  for (const ir::ValueId value : copied.results)
+    types.push_back(program_.function(scope.parent->function).type(value));
   ir::Function& to = program_.function(scope.function);
-  const ir::OpId id = to.append(copied.kind, std::move(copied.attrs), std::move(operands), std::move(types), {},
-                                copied.location);
+  const ir::OpId id =
+      to.append(copied.kind, std::move(copied.attrs), std::move(operands), std::move(types), {}, copied.location);
   return to.op(id).results[result_index];
 }
 
@@ -117,7 +120,8 @@ Scope Assembler::lower_region(Scope& parent, const SyntaxRegion& region, Capture
   scope.function = new_function(purpose);
   scope.policy = policy;
   scope.captures = captures;
-  for (const SyntaxParam& param : region.params) bind_param(scope, param);
+  for (const SyntaxParam& param : region.params)
+    bind_param(scope, param);
   lower_ops(scope, region, purpose);
   return scope;
 }
@@ -125,7 +129,8 @@ Scope Assembler::lower_region(Scope& parent, const SyntaxRegion& region, Capture
 Bound Assembler::elided_constant(Scope& scope, std::string_view name, const ir::TensorType& type, const SyntaxOp& op) {
   constexpr std::string_view prefix = "elided constant ";  // no name of the text has blanks
   Scope* root = &scope;
-  while (root->parent != nullptr) root = root->parent;
+  while (root->parent != nullptr)
+    root = root->parent;
   elided_names_.push_back(std::string(prefix) + std::string(name));
   OperandUse use;
   use.name = elided_names_.back();

@@ -76,8 +76,7 @@ std::vector<ValueId> batch_norm_grad(ir::Builder& builder, ValueId operand, Valu
   const ValueId i4 = builder(OpKind::Multiply, norm.spread(projection), centred);
   const ValueId i5 = builder(OpKind::Divide, i4, norm.spread(norm.with_epsilon(variance)));
   const ValueId i6 = builder(OpKind::Subtract, builder(OpKind::Subtract, i1, norm.spread(grad_offset)), i5);
-  const ValueId factor =
-      builder(OpKind::Divide, builder(OpKind::Divide, norm.spread(scale), deviation), norm.count());
+  const ValueId factor = builder(OpKind::Divide, builder(OpKind::Divide, norm.spread(scale), deviation), norm.count());
   const ValueId grad_scale = norm.sum(builder(OpKind::Multiply, grad_output, normalised));
   return {builder(OpKind::Multiply, factor, i6), grad_scale, grad_offset};
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <rhino/frontend/hlo_parser.hpp>
+#include <rhino/frontend/hlo_values.hpp>
 #include <rhino/frontend/literal_parser.hpp>
 
 namespace rhino::frontend {
@@ -15,14 +16,30 @@ using Kind = AttributeValue::Kind;
 using Integers = std::vector<std::int64_t>;
 
 constexpr std::string_view optimised_remedy =
-    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of --xla_dump_to";
+    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of "
+    "--xla_dump_to";
 
 /// Attributes that do not change what an instruction computes.
-constexpr std::array<std::string_view, 20> ignored_attributes = {
-    "metadata", "backend_config", "origin", "operand_precision", "algorithm", "statistics", "control-predecessors",
-    "api_version", "operand_layout_constraints", "output_to_operand_aliasing", "is_composite", "custom_call_schedule",
-    "mapped", "schedule", "original_value", "execution_thread", "result_accuracy", "raw_backend_config_str",
-    "custom_call_has_side_effect", "constrain_layout"};
+constexpr std::array<std::string_view, 20> ignored_attributes = {"metadata",
+                                                                 "backend_config",
+                                                                 "origin",
+                                                                 "operand_precision",
+                                                                 "algorithm",
+                                                                 "statistics",
+                                                                 "control-predecessors",
+                                                                 "api_version",
+                                                                 "operand_layout_constraints",
+                                                                 "output_to_operand_aliasing",
+                                                                 "is_composite",
+                                                                 "custom_call_schedule",
+                                                                 "mapped",
+                                                                 "schedule",
+                                                                 "original_value",
+                                                                 "execution_thread",
+                                                                 "result_accuracy",
+                                                                 "raw_backend_config_str",
+                                                                 "custom_call_has_side_effect",
+                                                                 "constrain_layout"};
 
 /// Builds the StableHLO attributes of one instruction out of its HLO attributes.
 class Converter {
@@ -54,11 +71,23 @@ class Converter {
 
   void set_result_types() {
     if (!hlo_.has_shape) fail("the shape of this instruction is missing");
-    constexpr std::array<std::string_view, 15> several = {
-        "reduce", "reduce-window", "sort", "scatter", "topk", "rng-bit-generator", "batch-norm-training",
-        "batch-norm-grad", "custom-call", "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-        "collective-permute", "collective-broadcast"};
-    for (const std::string_view opcode : several) op_.tuple_result = op_.tuple_result || opcode == hlo_.opcode;
+    constexpr std::array<std::string_view, 15> several = {"reduce",
+                                                          "reduce-window",
+                                                          "sort",
+                                                          "scatter",
+                                                          "topk",
+                                                          "rng-bit-generator",
+                                                          "batch-norm-training",
+                                                          "batch-norm-grad",
+                                                          "custom-call",
+                                                          "all-reduce",
+                                                          "all-gather",
+                                                          "reduce-scatter",
+                                                          "all-to-all",
+                                                          "collective-permute",
+                                                          "collective-broadcast"};
+    for (const std::string_view opcode : several)
+      op_.tuple_result = op_.tuple_result || opcode == hlo_.opcode;
     op_.tuple_result = op_.tuple_result && hlo_.shape.kind == SyntaxType::Kind::Tuple;
     op_.result_types = op_.tuple_result ? hlo_.shape.results : std::vector<SyntaxType>{hlo_.shape};
   }
@@ -86,22 +115,10 @@ class Converter {
     if (attribute == nullptr) fail(fmt::format("the attribute '{}' is missing", key));
     return attribute->value;
   }
-  /// All integers of a value, with their signs; anything else only separates them.
   Integers parse_integers(std::string_view value) const {
-    Integers all;
-    for (std::size_t at = 0; at < value.size();) {
-      const char c = value[at];
-      if (c == '-' || (c >= '0' && c <= '9')) {
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(value.data() + at, value.data() + value.size(), number);
-        if (error != std::errc()) fail(fmt::format("{} is not a list of integers", quoted(value)));
-        all.push_back(number);
-        at = static_cast<std::size_t>(end - value.data());
-      } else {
-        ++at;
-      }
-    }
-    return all;
+    auto all = parse_hlo_integers(value);
+    if (!all) fail(fmt::format("{} is not a list of integers", quoted(value)));
+    return std::move(*all);
   }
   Integers integers(std::string_view key) { return parse_integers(text(key)); }
   Integers integers_or_none(std::string_view key) {
@@ -118,7 +135,8 @@ class Converter {
     return attribute == nullptr ? value : attribute->value == "true" || attribute->value == "1";
   }
   std::string_view computation_name(std::string_view value) const {
-    while (!value.empty() && (value.front() == '%' || value.front() == ' ' || value.front() == ',')) value.remove_prefix(1);
+    while (!value.empty() && (value.front() == '%' || value.front() == ' ' || value.front() == ','))
+      value.remove_prefix(1);
     return value;
   }
 
@@ -144,7 +162,8 @@ class Converter {
     dict.fields.push_back(std::move(attribute));
   }
   void use_computations(std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) op_.computations.push_back(computation_name(text(key)));
+    for (const std::string_view key : keys)
+      op_.computations.push_back(computation_name(text(key)));
   }
   void rename(std::string_view name) { op_.name = name; }
 
@@ -186,7 +205,8 @@ void Converter::finish() const {
     if (used_[i]) continue;
     const HloAttribute& attribute = hlo_.attributes[i];
     bool ignored = false;
-    for (const std::string_view key : ignored_attributes) ignored = ignored || key == attribute.key;
+    for (const std::string_view key : ignored_attributes)
+      ignored = ignored || key == attribute.key;
     if (!ignored)
       source_.fail(attribute.position, op_.shown(), fmt::format("unknown attribute {}", quoted(attribute.key)));
   }
@@ -195,7 +215,8 @@ void Converter::finish() const {
 void Converter::convert() {
   const std::string_view opcode = hlo_.opcode;
   std::string name = "stablehlo.";
-  for (const char c : opcode) name += c == '-' ? '_' : c;
+  for (const char c : opcode)
+    name += c == '-' ? '_' : c;
   op_.name = stored(std::move(name));
   if (opcode == "constant") return convert_constant();
   if (opcode == "dot") return convert_dot();
@@ -307,16 +328,8 @@ void Converter::convert_dot() {
   add_field(dict, "rhs_contracting_dimensions", integers_or_none("rhs_contracting_dims"));
 }
 
-/// One field of `{size=3x3 stride=2x2 pad=0_1x0_1}`; pads give two integers per dimension.
 Integers Converter::window_field(std::string_view window, std::string_view key) const {
-  for (std::size_t at = window.find(key); at != std::string_view::npos; at = window.find(key, at + 1)) {
-    const std::size_t after = at + key.size();
-    const bool starts = at == 0 || window[at - 1] == ' ' || window[at - 1] == '{';
-    if (!starts || after >= window.size() || window[after] != '=') continue;
-    const std::size_t end = std::min(window.find_first_of(" }", after), window.size());
-    return parse_integers(window.substr(after + 1, end - after - 1));
-  }
-  return {};
+  return parse_integers(hlo_window_field(window, key));
 }
 
 void Converter::window_attributes(bool convolution) {
@@ -381,9 +394,9 @@ bool Converter::convert_index_op(std::string_view opcode) {
     add_bool("indices_are_sorted", boolean_or("indices_are_sorted", false));
   } else if (opcode == "scatter") {
     AttributeValue& dict = add("scatter_dimension_numbers", Kind::Dict);
-    for (const std::string_view key : {"update_window_dims", "inserted_window_dims", "input_batching_dims",
-                                       "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
-                                       "index_vector_dim"})
+    for (const std::string_view key :
+         {"update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims",
+          "scatter_dims_to_operand_dims", "index_vector_dim"})
       add_field(dict, key, integers_or_none(key));
     add_bool("indices_are_sorted", boolean_or("indices_are_sorted", false));
     add_bool("unique_indices", boolean_or("unique_indices", false));
@@ -435,7 +448,8 @@ bool Converter::convert_control(std::string_view opcode) {
       while (!list.empty()) {
         const std::size_t end = std::min(list.find_first_of(",{}"), list.size());
         std::string_view name = computation_name(list.substr(0, end));
-        while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+        while (!name.empty() && name.back() == ' ')
+          name.remove_suffix(1);
         if (!name.empty()) op_.computations.push_back(name);
         list.remove_prefix(std::min(end + 1, list.size()));
       }
@@ -470,61 +484,18 @@ void Converter::convert_batch_norm() {
   add_integer("feature_index", integer_or("feature_index", 0));
 }
 
-/// `{{0,1},{2,3}}`, or `[2,4]<=[8]` with an optional transpose `T(1,0)`.
 void Converter::convert_groups(std::string_view from, std::string_view to) {
   const HloAttribute* attribute = find(from);
   if (attribute == nullptr) return;
-  const std::string_view value = attribute->value;
+  const auto groups = parse_hlo_groups(attribute->value);
+  if (!groups) fail(fmt::format("{} are not groups of devices", quoted(attribute->value)));
   AttributeValue& list = add(to, Kind::List);
-  const auto add_row = [&](Integers row) {
+  for (const Integers& group : *groups) {
     AttributeValue item;
     item.kind = Kind::Integers;
-    item.integers = std::move(row);
+    item.integers = group;
     list.items.push_back(std::move(item));
-  };
-  const std::size_t iota = value.find("<=");
-  if (iota == std::string_view::npos) {
-    for (std::size_t open = value.find('{', 1); open != std::string_view::npos; open = value.find('{', open + 1)) {
-      const std::size_t close = value.find('}', open);
-      if (close == std::string_view::npos) fail("the groups are malformed");
-      add_row(parse_integers(value.substr(open, close - open)));
-    }
-    return;
   }
-  const std::size_t transpose = value.find('T', iota);
-  const Integers shape = parse_integers(value.substr(0, iota));
-  const Integers dims = parse_integers(value.substr(iota, transpose - iota));
-  Integers order = transpose == std::string_view::npos ? Integers() : parse_integers(value.substr(transpose));
-  if (order.empty())
-    for (std::size_t i = 0; i < dims.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
-  std::int64_t count = 1;
-  for (const std::int64_t dim : dims) {
-    if (dim < 1 || dim > (1 << 20)) fail("the groups are malformed");
-    count *= dim;
-    if (count > (1 << 20)) fail("the groups name too many devices");
-  }
-  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1 || shape[1] > count || shape[0] != count / shape[1] ||
-      order.size() != dims.size())
-    fail("the groups are malformed");
-  // Device numbers in the order of the transposed grid: step through it like an odometer.
-  Integers stride(dims.size(), 1), index(dims.size(), 0), numbers;
-  for (std::size_t i = dims.size(); i-- > 1;) stride[i - 1] = stride[i] * dims[i];
-  for (const std::int64_t axis : order)
-    if (axis < 0 || static_cast<std::size_t>(axis) >= dims.size()) fail("the groups are malformed");
-  for (std::int64_t n = 0; n < count; ++n) {
-    std::int64_t number = 0;
-    for (std::size_t i = 0; i < dims.size(); ++i) number += index[i] * stride[i];
-    numbers.push_back(number);
-    for (std::size_t k = order.size(); k-- > 0;) {
-      const auto axis = static_cast<std::size_t>(order[k]);
-      if (++index[axis] < dims[axis]) break;
-      index[axis] = 0;
-    }
-  }
-  const auto width = static_cast<std::size_t>(shape[1]);
-  for (std::size_t at = 0; at < numbers.size(); at += width)
-    add_row(Integers(numbers.begin() + static_cast<std::ptrdiff_t>(at),
-                     numbers.begin() + static_cast<std::ptrdiff_t>(at + width)));
 }
 
 bool Converter::convert_collective(std::string_view opcode) {

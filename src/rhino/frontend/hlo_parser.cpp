@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include <rhino/frontend/assembler.hpp>
 #include <rhino/frontend/hlo_text.hpp>
+#include <rhino/frontend/hlo_values.hpp>
 
 namespace rhino::frontend {
 namespace {
@@ -16,20 +16,12 @@ namespace {
 constexpr int max_shape_depth = 64;
 constexpr std::int64_t max_elements = std::int64_t{1} << 56;
 constexpr std::string_view optimised_remedy =
-    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of --xla_dump_to";
+    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of "
+    "--xla_dump_to";
 
-/// Integers in a text, whatever stands between them.
+/// The integers of a value; none for a malformed one.
 std::vector<std::int64_t> integers_in(std::string_view text) {
-  std::vector<std::int64_t> all;
-  for (std::size_t at = text.find_first_of("0123456789"); at != std::string_view::npos;
-       at = text.find_first_of("0123456789", at)) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc()) return {};
-    all.push_back(value);
-    at = static_cast<std::size_t>(end - text.data());
-  }
-  return all;
+  return parse_hlo_integers(text).value_or(std::vector<std::int64_t>());
 }
 
 Attribute note(std::string_view key, std::string text) {
@@ -70,7 +62,8 @@ SyntaxModule HloParser::parse() {
     const std::string_view word = scanner_.peek_word();
     if (word == "FileNames" || word == "FunctionNames" || word == "FileLocations" || word == "StackFrames") {
       scanner_.skip_line();
-      while (scanner_.at_number()) scanner_.skip_line();
+      while (scanner_.at_number())
+        scanner_.skip_line();
       continue;
     }
     parse_computation(module);
@@ -88,7 +81,8 @@ void HloParser::parse_header() {
   module_name_ = parse_name("the name of the module");
   for (const HloAttribute& attribute : parse_attributes()) {
     if (attribute.key == "is_scheduled" && attribute.value == "true")
-      scanner_.unsupported_at(attribute.position, "this HLO is optimised and scheduled for one backend", optimised_remedy);
+      scanner_.unsupported_at(attribute.position, "this HLO is optimised and scheduled for one backend",
+                              optimised_remedy);
     if (attribute.key == "input_output_alias") alias_text_ = attribute.value;
     if (attribute.key == "buffer_donor") donor_text_ = attribute.value;
   }
@@ -113,11 +107,19 @@ bool HloParser::at_shape() {
 ir::DType HloParser::parse_element_type() {
   const std::size_t begin = scanner_.next();
   const std::string_view word = scanner_.expect_word("an element type");
-  constexpr std::array<std::pair<std::string_view, ir::DType>, 13> types = {
-      {{"pred", ir::DType::I1}, {"s8", ir::DType::I8}, {"s16", ir::DType::I16}, {"s32", ir::DType::I32},
-       {"s64", ir::DType::I64}, {"u8", ir::DType::U8}, {"u16", ir::DType::U16}, {"u32", ir::DType::U32},
-       {"u64", ir::DType::U64}, {"f16", ir::DType::F16}, {"bf16", ir::DType::BF16}, {"f32", ir::DType::F32},
-       {"f64", ir::DType::F64}}};
+  constexpr std::array<std::pair<std::string_view, ir::DType>, 13> types = {{{"pred", ir::DType::I1},
+                                                                             {"s8", ir::DType::I8},
+                                                                             {"s16", ir::DType::I16},
+                                                                             {"s32", ir::DType::I32},
+                                                                             {"s64", ir::DType::I64},
+                                                                             {"u8", ir::DType::U8},
+                                                                             {"u16", ir::DType::U16},
+                                                                             {"u32", ir::DType::U32},
+                                                                             {"u64", ir::DType::U64},
+                                                                             {"f16", ir::DType::F16},
+                                                                             {"bf16", ir::DType::BF16},
+                                                                             {"f32", ir::DType::F32},
+                                                                             {"f64", ir::DType::F64}}};
   for (const auto& [name, dtype] : types)
     if (word == name) return dtype;
   if (word == "c64" || word == "c128")
@@ -138,7 +140,8 @@ SyntaxType HloParser::parse_shape() {
   if (scanner_.accept('(')) {
     type.kind = SyntaxType::Kind::Tuple;
     if (scanner_.accept(')')) return type;
-    do type.results.push_back(parse_shape());
+    do
+      type.results.push_back(parse_shape());
     while (scanner_.accept(','));
     scanner_.expect(')', "a tuple shape");
     return type;
@@ -223,7 +226,8 @@ void HloParser::parse_computation(SyntaxModule& module) {
   computation.name = parse_name("the name of a computation");
   skip_signature();
   scanner_.expect('{', "the head of a computation");
-  while (!scanner_.accept('}')) computation.instructions.push_back(parse_instruction());
+  while (!scanner_.accept('}'))
+    computation.instructions.push_back(parse_instruction());
   parse_attributes();  // execution_thread
   scanner_.set_subject({});
   if (computation.instructions.empty()) scanner_.fail_at(computation.position, "this computation is empty");
@@ -305,7 +309,8 @@ SyntaxFunction HloParser::make_function(SyntaxModule& module, Computation comput
       continue;
     }
     const auto numbers = integers_in(instruction.payload);
-    if (numbers.size() != 1 || numbers[0] >= static_cast<std::int64_t>(computation.instructions.size()))
+    if (numbers.size() != 1 || numbers[0] < 0 ||
+        numbers[0] >= static_cast<std::int64_t>(computation.instructions.size()))
       scanner_.fail_at(instruction.position, "a parameter needs its number");
     const auto number = static_cast<std::size_t>(numbers[0]);
     if (params.size() <= number) params.resize(number + 1, nullptr);
@@ -338,14 +343,15 @@ void HloParser::note_aliases(SyntaxFunction& function) const {
     if (open == std::string_view::npos || close == std::string_view::npos) break;
     const auto output = integers_in(alias_text_.substr(open, at - open));
     const auto param = integers_in(alias_text_.substr(at, close - at));
-    if (output.size() > 1 || param.size() != 1 || static_cast<std::size_t>(param[0]) >= params.size()) continue;
+    if (output.size() > 1 || param.size() != 1 || param[0] < 0 || static_cast<std::size_t>(param[0]) >= params.size())
+      continue;
     const std::int64_t result = output.empty() ? 0 : output[0];
     params[static_cast<std::size_t>(param[0])].attributes.push_back(note("tf.aliasing_output", std::to_string(result)));
   }
   for (std::size_t at = donor_text_.find('('); at != std::string_view::npos; at = donor_text_.find('(', at + 1)) {
     const std::size_t close = std::min(donor_text_.find(')', at), donor_text_.size());
     const auto param = integers_in(donor_text_.substr(at, close - at));
-    if (param.size() == 1 && static_cast<std::size_t>(param[0]) < params.size())
+    if (param.size() == 1 && param[0] >= 0 && static_cast<std::size_t>(param[0]) < params.size())
       params[static_cast<std::size_t>(param[0])].attributes.push_back(note("jax.buffer_donor", "true"));
   }
 }

@@ -68,8 +68,8 @@ class HloParser {
   Scanner scanner_;
   int depth_ = 0;
   std::string_view module_name_;
-  std::string_view alias_text_;   ///< of input_output_alias
-  std::string_view donor_text_;   ///< of buffer_donor
+  std::string_view alias_text_;  ///< of input_output_alias
+  std::string_view donor_text_;  ///< of buffer_donor
 };
 
 /// The path that the metadata of an instruction give it; empty if there is none.

@@ -83,15 +83,21 @@ ir::Program import_text(std::string_view text, const ImportOptions& options) {
       "turn it into text first: python -c \"import jax.export as e, sys; "
       "print(e.deserialize(bytearray(open(sys.argv[1], 'rb').read())).mlir_module())\" FILE";
   switch (detect_format(text)) {
-    case TextFormat::StableHlo: return parse_stablehlo(text, options);
-    case TextFormat::HloText: return parse_hlo_text(text, options);
-    case TextFormat::MlirBytecode: source.unsupported(0, {}, "this is MLIR bytecode, not text", artifact_remedy);
-    case TextFormat::Gzip: source.unsupported(0, {}, "this file is compressed", "unpack it with gunzip first");
-    case TextFormat::Hdf5: source.unsupported(0, {}, "this is an HDF5 file", "a model.h5 needs no import");
+    case TextFormat::StableHlo:
+      return parse_stablehlo(text, options);
+    case TextFormat::HloText:
+      return parse_hlo_text(text, options);
+    case TextFormat::MlirBytecode:
+      source.unsupported(0, {}, "this is MLIR bytecode, not text", artifact_remedy);
+    case TextFormat::Gzip:
+      source.unsupported(0, {}, "this file is compressed", "unpack it with gunzip first");
+    case TextFormat::Hdf5:
+      source.unsupported(0, {}, "this is an HDF5 file", "a model.h5 needs no import");
     case TextFormat::Protobuf:
       source.unsupported(0, {}, "this is a binary file (a serialised HloModuleProto or jax.export artifact?), not text",
                          artifact_remedy);
-    case TextFormat::Unknown: break;
+    case TextFormat::Unknown:
+      break;
   }
   if (first_content(text).empty()) source.fail(0, {}, "this text is empty");
   source.fail(0, {}, "this is neither StableHLO text (module, func.func) nor HLO text (HloModule)");

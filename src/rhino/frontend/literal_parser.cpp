@@ -42,10 +42,14 @@ double parse_double(std::string_view spelling, const LiteralPlace& place) {
 
 std::uint64_t float_bits(double value, ir::DType dtype) {
   switch (dtype) {
-    case ir::DType::F16: return double_to_half(value);
-    case ir::DType::BF16: return double_to_bfloat16(value);
-    case ir::DType::F32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    default: return std::bit_cast<std::uint64_t>(value);
+    case ir::DType::F16:
+      return double_to_half(value);
+    case ir::DType::BF16:
+      return double_to_bfloat16(value);
+    case ir::DType::F32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    default:
+      return std::bit_cast<std::uint64_t>(value);
   }
 }
 
@@ -179,7 +183,8 @@ class ListReader {
       fail(place_, fmt::format("this list is not nested like the dimensions of {}", ir::to_string(type_)));
     count_item();
     const std::size_t begin = at_;
-    while (at_ < body_.size() && body_[at_] != ',' && body_[at_] != close_ && body_[at_] != open_ && !is_space(body_[at_]))
+    while (at_ < body_.size() && body_[at_] != ',' && body_[at_] != close_ && body_[at_] != open_ &&
+           !is_space(body_[at_]))
       ++at_;
     append_element(body_.substr(begin, at_ - begin), type_.dtype, bytes_, place_);
     after_item_ = true;
@@ -206,15 +211,19 @@ class ListReader {
 };
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_space(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back()))
+    text.remove_suffix(1);
   return text;
 }
 
 constexpr std::array<std::int8_t, 256> hex_values = [] {
   std::array<std::int8_t, 256> values{};
-  for (auto& value : values) value = -1;
-  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
+  for (auto& value : values)
+    value = -1;
+  for (int i = 0; i < 10; ++i)
+    values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
   for (int i = 0; i < 6; ++i) {
     values[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
     values[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
@@ -252,16 +261,17 @@ ir::Literal literal_from_bytes(std::vector<std::byte> bytes, ir::TensorType type
   const std::size_t size = ir::dtype_bytes(type.dtype);
   if (type.dtype == ir::DType::I1) {
     if (bytes.size() == elements) {
-      for (auto& byte : bytes) byte = std::byte{byte != std::byte{0}};
+      for (auto& byte : bytes)
+        byte = std::byte{byte != std::byte{0}};
       return ir::Literal(std::move(type), std::move(bytes));
     }
     if (bytes.size() == (elements + 7) / 8) {
       std::vector<std::byte> unpacked(elements);
-      for (std::size_t i = 0; i < elements; ++i) unpacked[i] = (bytes[i / 8] >> (i % 8)) & std::byte{1};
+      for (std::size_t i = 0; i < elements; ++i)
+        unpacked[i] = (bytes[i / 8] >> (i % 8)) & std::byte{1};
       return ir::Literal(std::move(type), std::move(unpacked));
     }
-    if (bytes.size() == 1)
-      return ir::Literal(std::move(type), {std::byte{bytes[0] != std::byte{0}}}, true);
+    if (bytes.size() == 1) return ir::Literal(std::move(type), {std::byte{bytes[0] != std::byte{0}}}, true);
   } else {
     if (bytes.size() / size == elements && bytes.size() % size == 0)
       return ir::Literal(std::move(type), std::move(bytes));
@@ -292,8 +302,7 @@ ir::Literal parse_dense(std::string_view body, ir::TensorType type, const Litera
     return literal_from_bytes(decode_hex(body.substr(1, body.size() - 2), place), std::move(type), place);
   }
   if (body.empty()) {
-    if (type.elements() != 0)
-      fail(place, fmt::format("an empty literal cannot have the type {}", ir::to_string(type)));
+    if (type.elements() != 0) fail(place, fmt::format("an empty literal cannot have the type {}", ir::to_string(type)));
     return ir::Literal(std::move(type), {});
   }
   std::vector<std::byte> bytes;

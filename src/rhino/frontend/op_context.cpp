@@ -16,10 +16,20 @@ namespace {
 constexpr std::int64_t max_list = std::int64_t{1} << 24;
 
 /// Attributes that say nothing about the result: layouts, precision of the fast units, declared behaviour.
-constexpr std::array<std::string_view, 14> harmless_attributes = {
-    "precision_config", "precision", "operand_layouts", "result_layouts", "output_operand_aliases",
-    "api_version", "known_expanding_dimensions", "known_nonexpanding_dimensions", "xla_shape", "sharding",
-    "result_accuracy", "no_inline", "algorithm", "version"};
+constexpr std::array<std::string_view, 14> harmless_attributes = {"precision_config",
+                                                                  "precision",
+                                                                  "operand_layouts",
+                                                                  "result_layouts",
+                                                                  "output_operand_aliases",
+                                                                  "api_version",
+                                                                  "known_expanding_dimensions",
+                                                                  "known_nonexpanding_dimensions",
+                                                                  "xla_shape",
+                                                                  "sharding",
+                                                                  "result_accuracy",
+                                                                  "no_inline",
+                                                                  "algorithm",
+                                                                  "version"};
 
 /// Folds the few ops that shape arithmetic consists of.
 class IntegerFolder {
@@ -35,11 +45,13 @@ class IntegerFolder {
       case ir::OpKind::Constant: {
         const ir::Literal& literal = op->as<ir::ConstantAttrs>().value;
         result.clear();
-        for (std::int64_t i = 0; i < elements; ++i) result.push_back(literal.element_as_int(i));
+        for (std::int64_t i = 0; i < elements; ++i)
+          result.push_back(literal.element_as_int(i));
         return true;
       }
       case ir::OpKind::Convert:
-      case ir::OpKind::Reshape: return fold(op->operands[0], result, depth + 1);
+      case ir::OpKind::Reshape:
+        return fold(op->operands[0], result, depth + 1);
       case ir::OpKind::BroadcastInDim:
         if (!fold(op->operands[0], result, depth + 1) || result.size() != 1) return false;
         result.assign(static_cast<std::size_t>(elements), result[0]);
@@ -68,7 +80,8 @@ class IntegerFolder {
         }
         return true;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -79,7 +92,8 @@ class IntegerFolder {
 
 }  // namespace
 
-OpContext::OpContext(Assembler& the_assembler, Scope& the_scope, const SyntaxOp& the_op, std::vector<Bound> the_operands)
+OpContext::OpContext(Assembler& the_assembler, Scope& the_scope, const SyntaxOp& the_op,
+                     std::vector<Bound> the_operands)
     : assembler(the_assembler),
       scope(the_scope),
       op(the_op),
@@ -118,7 +132,8 @@ std::vector<ir::ValueId> OpContext::values_widened(ir::FunctionId region,
 
 std::vector<ir::ValueId> OpContext::values() const {
   std::vector<ir::ValueId> all;
-  for (const Bound& operand : operands) flatten(operand, all);
+  for (const Bound& operand : operands)
+    flatten(operand, all);
   return all;
 }
 
@@ -134,7 +149,8 @@ const ir::TensorType& OpContext::result_type(std::size_t index) const {
 
 std::vector<ir::TensorType> OpContext::result_types() const {
   std::vector<ir::TensorType> types;
-  for (std::size_t i = 0; i < op.result_types.size(); ++i) types.push_back(result_type(i));
+  for (std::size_t i = 0; i < op.result_types.size(); ++i)
+    types.push_back(result_type(i));
   return types;
 }
 
@@ -167,14 +183,17 @@ const AttributeValue& OpContext::require(Keys keys) {
 std::vector<std::int64_t> OpContext::integers_of(const AttributeValue& given) const {
   const AttributeValue& value = given.resolved();
   switch (value.kind) {
-    case Kind::Integers: return value.integers;
+    case Kind::Integers:
+      return value.integers;
     case Kind::Integer:
-    case Kind::Bool: return {value.integer};
+    case Kind::Bool:
+      return {value.integer};
     case Kind::Literal: {
       const std::int64_t count = value.literal.type().elements();
       if (count > max_list) fail("a list of integers in an attribute is too long");
       std::vector<std::int64_t> all(static_cast<std::size_t>(count));
-      for (std::int64_t i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = value.literal.element_as_int(i);
+      for (std::int64_t i = 0; i < count; ++i)
+        all[static_cast<std::size_t>(i)] = value.literal.element_as_int(i);
       return all;
     }
     case Kind::List: {
@@ -185,7 +204,8 @@ std::vector<std::int64_t> OpContext::integers_of(const AttributeValue& given) co
       }
       return all;
     }
-    default: assembler.source().fail(value.position, op.shown(), "expected a list of integers");
+    default:
+      assembler.source().fail(value.position, op.shown(), "expected a list of integers");
   }
 }
 
@@ -248,7 +268,9 @@ std::string OpContext::word(Keys keys) {
   fail(fmt::format("the attribute '{}' must be a name", *keys.begin()));
 }
 
-std::string OpContext::word_or(Keys keys, std::string_view value) { return has(keys) ? word(keys) : std::string(value); }
+std::string OpContext::word_or(Keys keys, std::string_view value) {
+  return has(keys) ? word(keys) : std::string(value);
+}
 
 ir::Literal OpContext::literal(Keys keys) {
   const AttributeValue& value = require(keys);
@@ -261,7 +283,8 @@ void OpContext::finish() const {
     const std::string_view key = op.attributes[i].key;
     if (used_[i] || key.find('.') != std::string_view::npos) continue;
     if (std::find(harmless_attributes.begin(), harmless_attributes.end(), key) != harmless_attributes.end()) continue;
-    assembler.source().fail(op.attributes[i].value.position, op.shown(), fmt::format("unknown attribute {}", quoted(key)));
+    assembler.source().fail(op.attributes[i].value.position, op.shown(),
+                            fmt::format("unknown attribute {}", quoted(key)));
   }
 }
 

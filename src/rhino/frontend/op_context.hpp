@@ -60,7 +60,8 @@ class OpContext {
   std::vector<int> dims_of(const AttributeValue& value) const;
   ir::Literal literal(Keys keys);
   void ignore(Keys keys) {
-    for (const std::string_view key : keys) find({key});
+    for (const std::string_view key : keys)
+      find({key});
   }
   /// Fails if an attribute was not asked for.
   void finish() const;
@@ -109,7 +110,8 @@ inline std::vector<Bound> results(ir::ValueId value) {
 inline std::vector<Bound> results(const std::vector<ir::ValueId>& values) {
   std::vector<Bound> all;
   all.reserve(values.size());
-  for (const ir::ValueId value : values) all.push_back(bound(value));
+  for (const ir::ValueId value : values)
+    all.push_back(bound(value));
   return all;
 }
 

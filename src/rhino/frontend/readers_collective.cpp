@@ -14,7 +14,8 @@ using ir::OpKind;
 ir::ReplicaGroups rows(OpContext& context, const AttributeValue& value) {
   ir::ReplicaGroups groups;
   if (value.kind == AttributeValue::Kind::List) {
-    for (const AttributeValue& item : value.items) groups.push_back(context.integers_of(item));
+    for (const AttributeValue& item : value.items)
+      groups.push_back(context.integers_of(item));
   } else {
     if (value.kind != AttributeValue::Kind::Literal || value.literal.type().rank() != 2)
       context.fail("the groups must be a literal of two dimensions");
@@ -24,7 +25,8 @@ ir::ReplicaGroups rows(OpContext& context, const AttributeValue& value) {
       groups.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
                           all.begin() + static_cast<std::ptrdiff_t>(at + width));
   }
-  for (auto& group : groups) std::erase(group, -1);
+  for (auto& group : groups)
+    std::erase(group, -1);
   return groups;
 }
 
@@ -69,7 +71,8 @@ void group_size_from(OpContext& context, ir::CollectiveAttrs& attrs, std::int64_
   attrs.group_size = large / small;
   ir::ReplicaGroups all(1);
   if (attrs.group_size > (1 << 20)) context.fail("the group is too large");
-  for (std::int64_t i = 0; i < attrs.group_size; ++i) all[0].push_back(i);
+  for (std::int64_t i = 0; i < attrs.group_size; ++i)
+    all[0].push_back(i);
   attrs.groups = std::make_shared<const ir::ReplicaGroups>(std::move(all));
 }
 

@@ -70,9 +70,9 @@ Equation parse_equation(OpContext& context, bool unary) {
       ++i;
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       if (part->find(c) != std::string::npos)
-        context.unsupported(fmt::format("the equation {} with a label twice in one operand is not supported",
-                                        quoted(text)),
-                            "write the diagonal as a gather");
+        context.unsupported(
+            fmt::format("the equation {} with a label twice in one operand is not supported", quoted(text)),
+            "write the diagonal as a gather");
       *part += c;
     } else {
       context.unsupported(fmt::format("the equation {} is not supported", quoted(text)), "write it as dot_general");
@@ -148,9 +148,8 @@ std::vector<Bound> read_einsum(OpContext& context) {
 std::vector<Bound> read_unary_einsum(OpContext& context) {
   context.expect_operands(1);
   Equation equation = parse_equation(context, true);
-  const ir::ValueId summed =
-      sum_others(context, context.operand(0), equation.lhs,
-                 [&](char c) { return equation.result.find(c) != std::string::npos; });
+  const ir::ValueId summed = sum_others(context, context.operand(0), equation.lhs,
+                                        [&](char c) { return equation.result.find(c) != std::string::npos; });
   return results(transposed(context, summed, permutation(context, equation.lhs, equation.result)));
 }
 

@@ -68,7 +68,8 @@ ir::FunctionId adapter(OpContext& context, ir::FunctionId function, const Adapta
   const ir::FunctionId id = context.assembler.new_function("adapter");
   ir::Builder builder(context.assembler.program(), id);
   std::vector<ir::ValueId> params;
-  for (const ir::TensorType& type : adaptation.params) params.push_back(builder.param(type));
+  for (const ir::TensorType& type : adaptation.params)
+    params.push_back(builder.param(type));
   const auto first = params.begin() + static_cast<std::ptrdiff_t>(adaptation.first);
   std::vector<ir::ValueId> arguments(first, first + static_cast<std::ptrdiff_t>(adaptation.count));
   const std::size_t extra = params.size() - adaptation.elided.size();
@@ -84,9 +85,21 @@ ir::FunctionId adapter(OpContext& context, ir::FunctionId function, const Adapta
 
 std::vector<Bound> read_call(OpContext& context) { return call(context, context.word({"callee"})); }
 
+/// Ops that portable artifacts wrap: those of ours that a composite names ("chlo.erf") are taken as such, which is more
+/// exact than their decompositions; any other composite is a call of its decomposition.
 std::vector<Bound> read_composite(OpContext& context) {
-  context.ignore({"name", "composite_attributes", "version"});
-  return call(context, context.word({"decomposition"}));
+  const std::string name = context.word({"name"});
+  const AttributeValue* attributes = context.find({"composite_attributes"});
+  context.ignore({"version"});
+  const std::string decomposition = context.word({"decomposition"});
+  if (name.starts_with("chlo.")) {
+    const auto kind = ir::op_kind_from_name(name);
+    if (kind && ir::is_elementwise(*kind)) return results(context.builder.add(*kind, context.values()));
+    const AttributeValue* k = attributes == nullptr ? nullptr : find_attribute(attributes->fields, "k");
+    if (name == "chlo.top_k" && k != nullptr)
+      return results(context.builder.add_multi(OpKind::TopK, context.values(), ir::TopKAttrs{k->integer, true}));
+  }
+  return call(context, decomposition);
 }
 
 /// A loop of HLO text: condition and body are functions of the module.
@@ -101,7 +114,8 @@ std::vector<Bound> while_of_computations(OpContext& context) {
     flatten(context.assembler.elided_constant(context.scope, constant.name, constant.type, context.op), carried);
   if (!elided.empty()) {
     std::vector<ir::TensorType> types;
-    for (const ir::ValueId value : carried) types.push_back(context.type(value));
+    for (const ir::ValueId value : carried)
+      types.push_back(context.type(value));
     for (std::size_t i = 0; i < functions.size(); ++i)
       functions[i] = adapter(context, functions[i], {types, 0, own, elided, i == 1});
   }
@@ -114,9 +128,8 @@ std::vector<Bound> read_while(OpContext& context) {
   context.expect_regions(2);
   if (!context.op.computations.empty()) return while_of_computations(context);
   Captures captures;
-  Scope condition =
-      context.assembler.lower_region(context.scope, context.op.regions[0], CapturePolicy::AsParameter, &captures,
-                                     "while_condition");
+  Scope condition = context.assembler.lower_region(context.scope, context.op.regions[0], CapturePolicy::AsParameter,
+                                                   &captures, "while_condition");
   Scope body = context.assembler.lower_region(context.scope, context.op.regions[1], CapturePolicy::AsParameter,
                                               &captures, "while_body");
   context.assembler.complete_captures(condition);
@@ -138,18 +151,19 @@ std::vector<Bound> branches(OpContext& context, ir::ValueId index) {
   std::vector<ir::FunctionId> functions;
   for (const SyntaxRegion& region : context.op.regions) {
     if (!region.params.empty()) context.fail("a branch has no parameters");
-    scopes.push_back(context.assembler.lower_region(context.scope, region, CapturePolicy::AsParameter, &captures,
-                                                    "branch"));
+    scopes.push_back(
+        context.assembler.lower_region(context.scope, region, CapturePolicy::AsParameter, &captures, "branch"));
     functions.push_back(scopes.back().function);
   }
-  for (Scope& scope : scopes) context.assembler.complete_captures(scope);
+  for (Scope& scope : scopes)
+    context.assembler.complete_captures(scope);
   std::vector<ir::ValueId> operands = {index};
   operands.insert(operands.end(), captures.outer.begin(), captures.outer.end());
   return shaped_results(context, context.builder.add_multi(OpKind::Case, std::move(operands), {}, functions));
 }
 
-/// The conditional of HLO text: a boolean or an index, one argument per branch, branches that are functions. Each branch
-/// here gets the arguments of all.
+/// The conditional of HLO text: a boolean or an index, one argument per branch, branches that are functions. Each
+/// branch here gets the arguments of all.
 std::vector<Bound> read_hlo_conditional(OpContext& context) {
   const std::size_t count = context.op.computations.size();
   context.expect_operands(count + 1);
@@ -170,7 +184,8 @@ std::vector<Bound> read_hlo_conditional(OpContext& context) {
   for (const ElidedConstant& constant : elided)
     flatten(context.assembler.elided_constant(context.scope, constant.name, constant.type, context.op), operands);
   std::vector<ir::TensorType> types;
-  for (std::size_t i = 1; i < operands.size(); ++i) types.push_back(context.type(operands[i]));
+  for (std::size_t i = 1; i < operands.size(); ++i)
+    types.push_back(context.type(operands[i]));
   for (std::size_t i = 0; i < count; ++i)
     functions[i] = adapter(context, functions[i], {types, starts[i], starts[i + 1] - starts[i], elided, false});
   return shaped_results(context, context.builder.add_multi(OpKind::Case, std::move(operands), {}, functions));
@@ -211,7 +226,8 @@ std::vector<Bound> read_map(OpContext& context) {
   }
   for (const ir::Op& op : body.ops) {
     std::vector<ir::ValueId> operands;
-    for (const ir::ValueId operand : op.operands) operands.push_back(mapped[operand.index()]);
+    for (const ir::ValueId operand : op.operands)
+      operands.push_back(mapped[operand.index()]);
     ir::ValueId result;
     if (op.kind == OpKind::Constant) {
       result = context.builder.broadcast_scalar(context.builder.add(op.kind, {}, op.attrs), dims);

@@ -13,8 +13,11 @@ using ir::OpKind;
 
 /// Calls that only say where values should live: the value passes through.
 bool is_annotation(std::string_view target) {
-  constexpr std::array<std::string_view, 6> targets = {"Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.ShardingGroup",
-                                                       "xla.sdy.PropagationBarrier", "annotate_device_placement",
+  constexpr std::array<std::string_view, 6> targets = {"Sharding",
+                                                       "xla.sdy.FuncResultSharding",
+                                                       "xla.sdy.ShardingGroup",
+                                                       "xla.sdy.PropagationBarrier",
+                                                       "annotate_device_placement",
                                                        "LayoutConstraint"};
   for (const std::string_view known : targets)
     if (target == known) return true;
@@ -43,9 +46,10 @@ std::vector<Bound> pass_through(OpContext& context) {
   for (const Attribute& attribute : context.op.attributes) {
     const AttributeValue& value = attribute.value.resolved();
     const bool sharding = attribute.key == "mhlo.sharding" || attribute.key == "sdy.sharding" ||
-                          attribute.key == "sharding";
+                          attribute.key == "sharding" || attribute.key == "mhlo.frontend_attributes";
     if (!sharding) continue;
-    for (const ir::ValueId operand : context.values()) note(context, operand, attribute.key, text_of(value));
+    for (const ir::ValueId operand : context.values())
+      note(context, operand, attribute.key, text_of(value));
   }
   return context.operands;
 }
@@ -56,7 +60,8 @@ void collect_functions(OpContext& context, const AttributeValue& value, std::vec
     functions.push_back(context.assembler.callee(value.string, context.op));
     return;
   }
-  for (const AttributeValue& item : value.items) collect_functions(context, item, functions);
+  for (const AttributeValue& item : value.items)
+    collect_functions(context, item, functions);
 }
 
 std::vector<Bound> kept_call(OpContext& context, std::string target, std::string config,
@@ -66,8 +71,7 @@ std::vector<Bound> kept_call(OpContext& context, std::string target, std::string
   attrs.backend_config = std::move(config);
   attrs.has_side_effect = side_effect;
   attrs.result_types = context.result_types();
-  return results(
-      context.builder.add_multi(OpKind::CustomCall, context.values(), std::move(attrs), std::move(regions)));
+  return results(context.builder.add_multi(OpKind::CustomCall, context.values(), std::move(attrs), std::move(regions)));
 }
 
 /// `mhlo.erf`, `mhlo.topk` and the like: ops that portable artifacts wrap as calls.
@@ -132,8 +136,7 @@ std::vector<Bound> read_run_parallel(OpContext& context) {
   const std::size_t rows = programs.items.size();
   if (rows == 0 || functions.empty() || functions.size() % rows != 0)
     context.fail("the programs must be a grid of functions");
-  if (context.has({"infeed"}))
-    context.unsupported("infeed is not supported", "pass the data as parameters");
+  if (context.has({"infeed"})) context.unsupported("infeed is not supported", "pass the data as parameters");
   std::string grid = fmt::format("{} x {}", rows, functions.size() / rows);
   return kept_call(context, "interpreter.run_parallel", std::move(grid), std::move(functions), true);
 }
@@ -186,8 +189,9 @@ void add_custom_call_readers(OpReaders& readers) {
 }
 
 void add_check_readers(OpReaders& readers) {
-  for (const std::string_view name : {"check.expect_eq", "check.expect_eq_const", "check.expect_almost_eq",
-                                      "check.expect_almost_eq_const", "check.expect_close", "check.expect_serialized_eq"})
+  for (const std::string_view name :
+       {"check.expect_eq", "check.expect_eq_const", "check.expect_almost_eq", "check.expect_almost_eq_const",
+        "check.expect_close", "check.expect_serialized_eq"})
     readers[name] = read_check;
 }
 

@@ -45,8 +45,7 @@ std::vector<Bound> read_dynamic_pad(OpContext& context) {
   attrs.low = context.constant_integers(context.operand(2), "the low padding");
   attrs.high = context.constant_integers(context.operand(3), "the high padding");
   attrs.interior = context.constant_integers(context.operand(4), "the interior padding");
-  return results(
-      context.builder.add(OpKind::Pad, {context.operand(0), context.operand(1)}, std::move(attrs)));
+  return results(context.builder.add(OpKind::Pad, {context.operand(0), context.operand(1)}, std::move(attrs)));
 }
 
 std::vector<Bound> read_real_dynamic_slice(OpContext& context) {

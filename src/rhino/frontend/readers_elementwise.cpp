@@ -74,11 +74,11 @@ std::vector<Bound> read_reduce_precision(OpContext& context) {
 
 ir::Comparison comparison(OpContext& context, std::string_view word) {
   constexpr std::array<std::pair<std::string_view, ir::Comparison>, 6> words = {{{"EQ", ir::Comparison::Eq},
-                                                                                {"NE", ir::Comparison::Ne},
-                                                                                {"GE", ir::Comparison::Ge},
-                                                                                {"GT", ir::Comparison::Gt},
-                                                                                {"LE", ir::Comparison::Le},
-                                                                                {"LT", ir::Comparison::Lt}}};
+                                                                                 {"NE", ir::Comparison::Ne},
+                                                                                 {"GE", ir::Comparison::Ge},
+                                                                                 {"GT", ir::Comparison::Gt},
+                                                                                 {"LE", ir::Comparison::Le},
+                                                                                 {"LT", ir::Comparison::Lt}}};
   for (const auto& [name, value] : words)
     if (name == word) return value;
   context.fail(fmt::format("{} is not a comparison (EQ, NE, GE, GT, LE, LT)", quoted(word)));
@@ -140,7 +140,8 @@ std::vector<Bound> read_broadcasting(OpContext& context) {
     if (type.dims == result.dims) return value;
     if (type.rank() > result.rank()) context.fail("an operand has more dimensions than the result");
     std::vector<int> dims;
-    for (int i = 0; i < type.rank(); ++i) dims.push_back(result.rank() - type.rank() + i);
+    for (int i = 0; i < type.rank(); ++i)
+      dims.push_back(result.rank() - type.rank() + i);
     if (is_explicit && type.rank() < result.rank()) {
       if (explicit_dims.size() != type.dims.size()) context.fail("broadcast_dimensions does not match the operands");
       dims = explicit_dims;
@@ -160,11 +161,11 @@ std::vector<Bound> read_broadcasting(OpContext& context) {
 }  // namespace
 
 void add_elementwise_readers(OpReaders& readers) {
-#define RHINO_OP(Kind, spelling, Attrs, infer, factors, cost)                                \
-  if (std::is_same_v<ir::Attrs, ir::NoAttrs> && ir::is_elementwise(OpKind::Kind)) {          \
-    readers[spelling] = read_plain;                                                          \
-    if (std::string_view(spelling).starts_with("chlo."))                                     \
-      readers.try_emplace(std::string_view(spelling).substr(5), read_plain);                 \
+#define RHINO_OP(Kind, spelling, Attrs, infer, factors, cost)                       \
+  if (std::is_same_v<ir::Attrs, ir::NoAttrs> && ir::is_elementwise(OpKind::Kind)) { \
+    readers[spelling] = read_plain;                                                 \
+    if (std::string_view(spelling).starts_with("chlo."))                            \
+      readers.try_emplace(std::string_view(spelling).substr(5), read_plain);        \
   }
 #include <rhino/ir/op_list.def>
 #undef RHINO_OP

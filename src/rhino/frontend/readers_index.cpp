@@ -53,8 +53,7 @@ std::vector<Bound> read_dynamic_gather(OpContext& context) {
   context.expect_operands(3);
   ir::GatherAttrs attrs = gather_attrs(context);
   attrs.slice_sizes = context.constant_integers(context.operand(2), "the slice sizes");
-  return results(
-      context.builder.add(OpKind::Gather, {context.operand(0), context.operand(1)}, std::move(attrs)));
+  return results(context.builder.add(OpKind::Gather, {context.operand(0), context.operand(1)}, std::move(attrs)));
 }
 
 std::vector<Bound> read_scatter(OpContext& context) {

@@ -12,7 +12,8 @@ using ir::OpKind;
 /// Name under which an elided constant becomes an input: what the text calls it, made unique by its function.
 std::string elided_name(const OpContext& context) {
   const Scope* root = &context.scope;
-  while (root->parent != nullptr) root = root->parent;
+  while (root->parent != nullptr)
+    root = root->parent;
   const ir::Program& program = context.assembler.program();
   const std::string_view name = context.op.results.empty() ? "constant" : context.op.results[0].name;
   return root->function == program.main ? std::string(name)
@@ -29,9 +30,10 @@ std::vector<Bound> read_constant(OpContext& context) {
   if (value.text == "__elided__") {
     const std::string name = elided_name(context);
     if (!context.assembler.options().elided_constants_as_inputs)
-      context.fail(fmt::format("the value of this constant ({}, {}) was elided from the text; export the text with its "
-                               "large constants, or use --elided-constants-as-inputs to make it a named input",
-                               name, ir::to_string(type)));
+      context.fail(
+          fmt::format("the value of this constant ({}, {}) was elided from the text; export the text with its "
+                      "large constants, or use --elided-constants-as-inputs to make it a named input",
+                      name, ir::to_string(type)));
     std::vector<Bound> result;
     result.push_back(context.assembler.elided_constant(context.scope, name, type, context.op));
     return result;
@@ -65,7 +67,8 @@ std::vector<Bound> read_broadcast(OpContext& context) {
   const ir::TensorType type = context.operand_type(0);
   dims.insert(dims.end(), type.dims.begin(), type.dims.end());
   std::vector<int> places;
-  for (int i = 0; i < type.rank(); ++i) places.push_back(added + i);
+  for (int i = 0; i < type.rank(); ++i)
+    places.push_back(added + i);
   return results(context.builder.broadcast(context.operand(0), std::move(dims), std::move(places)));
 }
 
@@ -134,11 +137,13 @@ std::vector<Bound> read_optimization_barrier(OpContext& context) {
     Bound result;
     result.is_tuple = shape.is_tuple;
     if (!shape.is_tuple) return passed[next++];
-    for (const Bound& element : shape.elements) result.elements.push_back(self(self, element));
+    for (const Bound& element : shape.elements)
+      result.elements.push_back(self(self, element));
     return result;
   };
   std::vector<Bound> all;
-  for (const Bound& operand : context.operands) all.push_back(rebuild(rebuild, operand));
+  for (const Bound& operand : context.operands)
+    all.push_back(rebuild(rebuild, operand));
   return all;
 }
 

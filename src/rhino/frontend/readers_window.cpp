@@ -19,7 +19,8 @@ class ConvolutionDims {
     const AttributeValue& value = context.require({"dimension_numbers"});
     if (value.kind != Kind::Dict) context.fail("the dimension numbers are malformed");
     if (find_attribute(value.fields, "input") != nullptr) {
-      read(*find_attribute(value.fields, "input"), 'b', 'f', attrs.input_batch, attrs.input_feature, attrs.input_spatial);
+      read(*find_attribute(value.fields, "input"), 'b', 'f', attrs.input_batch, attrs.input_feature,
+           attrs.input_spatial);
       read(*find_attribute(value.fields, "kernel"), 'i', 'o', attrs.kernel_input_feature, attrs.kernel_output_feature,
            attrs.kernel_spatial);
       read(*find_attribute(value.fields, "output"), 'b', 'f', attrs.output_batch, attrs.output_feature,
@@ -100,9 +101,8 @@ std::vector<Bound> convolution(OpContext& context, const std::vector<std::int64_
   const AttributeValue* pretty = context.find({"window"});
   const auto list = [&](std::string_view generic, std::string_view keyword, std::size_t count,
                         std::int64_t otherwise) -> std::vector<std::int64_t> {
-    const AttributeValue* value = pretty != nullptr && pretty->kind == Kind::Dict
-                                      ? find_attribute(pretty->fields, keyword)
-                                      : nullptr;
+    const AttributeValue* value =
+        pretty != nullptr && pretty->kind == Kind::Dict ? find_attribute(pretty->fields, keyword) : nullptr;
     if (value == nullptr) return context.integers_or({generic}, count, otherwise);
     auto all = context.integers_of(*value);
     if (all.size() != count) context.fail(fmt::format("'{}' has {} values, but needs {}", keyword, all.size(), count));
@@ -120,8 +120,7 @@ std::vector<Bound> convolution(OpContext& context, const std::vector<std::int64_
   }
   set_padding(context, attrs.window,
               padding_operand != nullptr ? *padding_operand : list("padding", "pad", 2 * spatial, 0));
-  return results(
-      context.builder.add(OpKind::Convolution, {context.operand(0), context.operand(1)}, std::move(attrs)));
+  return results(context.builder.add(OpKind::Convolution, {context.operand(0), context.operand(1)}, std::move(attrs)));
 }
 
 std::vector<Bound> read_convolution(OpContext& context) {

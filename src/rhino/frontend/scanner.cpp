@@ -63,14 +63,16 @@ void Scanner::fail_expected(std::string_view what) {
   if (at_end()) fail(fmt::format("expected {}, but the text ends here (is it cut off?)", what));
   std::size_t end = position_ + 1;
   if (is_word(text_[position_]))
-    while (end < text_.size() && is_word(text_[end])) ++end;
+    while (end < text_.size() && is_word(text_[end]))
+      ++end;
   fail(fmt::format("expected {}, found {}", what, quoted(text_.substr(position_, end - position_))));
 }
 
 std::string_view Scanner::peek_word() {
   if (at_end() || !is_word_start(text_[position_])) return {};
   std::size_t end = position_ + 1;
-  while (end < text_.size() && is_word(text_[end])) ++end;
+  while (end < text_.size() && is_word(text_[end]))
+    ++end;
   return text_.substr(position_, end - position_);
 }
 
@@ -99,7 +101,8 @@ void Scanner::expect_exact_word(std::string_view word, std::string_view after) {
 std::string_view Scanner::suffix_name(std::string_view what) {
   const std::size_t begin = position_;
   if (is_digit(here())) {
-    while (is_digit(here())) ++position_;
+    while (is_digit(here()))
+      ++position_;
   } else {
     // "->" after a name is an arrow, not part of it.
     while (is_name(here()) && !(here() == '-' && position_ + 1 < text_.size() && text_[position_ + 1] == '>'))
@@ -158,20 +161,24 @@ std::string_view Scanner::number(std::string_view what) {
   if (!is_digit(here())) ++position_;
   if (here() == '0' && position_ + 1 < text_.size() && text_[position_ + 1] == 'x') {
     position_ += 2;
-    while (is_hex(here())) ++position_;
+    while (is_hex(here()))
+      ++position_;
     return text_.substr(begin, position_ - begin);
   }
-  while (is_digit(here())) ++position_;
+  while (is_digit(here()))
+    ++position_;
   if (here() == '.') {
     ++position_;
-    while (is_digit(here())) ++position_;
+    while (is_digit(here()))
+      ++position_;
   }
   if (here() == 'e' || here() == 'E') {
     std::size_t digits = position_ + 1;
     if (digits < text_.size() && (text_[digits] == '-' || text_[digits] == '+')) ++digits;
     if (digits < text_.size() && is_digit(text_[digits])) {
       position_ = digits;
-      while (is_digit(here())) ++position_;
+      while (is_digit(here()))
+        ++position_;
     }
   }
   return text_.substr(begin, position_ - begin);
@@ -191,8 +198,7 @@ std::int64_t Scanner::integer(std::string_view what) {
 std::int64_t Scanner::natural(std::string_view what, std::int64_t limit) {
   const std::size_t begin = next();
   const std::int64_t value = integer(what);
-  if (value < 0 || value > limit)
-    fail_at(begin, fmt::format("{} is {}, but must lie in [0, {}]", what, value, limit));
+  if (value < 0 || value > limit) fail_at(begin, fmt::format("{} is {}, but must lie in [0, {}]", what, value, limit));
   return value;
 }
 

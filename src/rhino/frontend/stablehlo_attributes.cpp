@@ -13,7 +13,8 @@ using Kind = AttributeValue::Kind;
 
 const AttributeValue& AttributeValue::resolved() const {
   const AttributeValue* value = this;
-  while (value->kind == Kind::Alias) value = value->target.get();
+  while (value->kind == Kind::Alias)
+    value = value->target.get();
   return *value;
 }
 
@@ -58,13 +59,15 @@ void StablehloParser::parse_attribute_body(AttributeValue& value, TypeSuffix suf
       value.kind = Kind::Word;
       value.text = scanner_.balanced();
       return;
-    case '#': return parse_dialect_attribute(value);
+    case '#':
+      return parse_dialect_attribute(value);
     case '!':
     case '(':
       value.kind = Kind::Type;
       value.type = std::make_shared<const SyntaxType>(parse_type());
       return;
-    default: break;
+    default:
+      break;
   }
   if (scanner_.at_number()) return parse_number(value, suffix);
   return parse_word_attribute(value);
@@ -120,7 +123,8 @@ void StablehloParser::parse_list(AttributeValue& value, char close) {
         items.push_back(std::move(item));
       }
       const bool have_item = !value.items.empty();
-      for (AttributeValue& item : value.items) items.push_back(std::move(item));
+      for (AttributeValue& item : value.items)
+        items.push_back(std::move(item));
       value.items = std::move(items);
       value.integers.clear();
       if (have_item) continue;

@@ -25,7 +25,8 @@ AttributeValue take(std::vector<Attribute>& attributes, std::string_view key) {
 /// The dictionaries of `arg_attrs` or `res_attrs`, one per argument.
 std::vector<std::vector<Attribute>> dictionaries(AttributeValue value, std::size_t count) {
   std::vector<std::vector<Attribute>> result(count);
-  for (std::size_t i = 0; i < std::min(count, value.items.size()); ++i) result[i] = std::move(value.items[i].fields);
+  for (std::size_t i = 0; i < std::min(count, value.items.size()); ++i)
+    result[i] = std::move(value.items[i].fields);
   return result;
 }
 
@@ -190,7 +191,8 @@ void StablehloParser::parse_function(SyntaxModule& module, std::string_view name
   if (scanner_.peek() == '{') {
     function.has_body = true;
     function.body = parse_region();
-    if (!function.body.params.empty()) scanner_.fail_at(function.body.position, "the body of a function has its own parameters");
+    if (!function.body.params.empty())
+      scanner_.fail_at(function.body.position, "the body of a function has its own parameters");
   }
   SyntaxLocation location;
   parse_optional_location(location);
@@ -253,7 +255,8 @@ void StablehloParser::add_generic_function(SyntaxModule& module, SyntaxOp op) {
   auto arguments = dictionaries(take(op.attributes, "arg_attrs"), function.body.params.size());
   if (function.has_body && function.body.params.size() != type.type->inputs.size())
     scanner_.fail_at(op.position, "the parameters of this function do not match its function_type");
-  for (std::size_t i = 0; i < arguments.size(); ++i) function.body.params[i].attributes = std::move(arguments[i]);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    function.body.params[i].attributes = std::move(arguments[i]);
   module.functions.push_back(std::move(function));
 }
 
@@ -304,7 +307,8 @@ void StablehloParser::parse_results(SyntaxOp& op) {
     result.position = scanner_.next();
     scanner_.expect('%', "','");
     result.name = scanner_.suffix_name("a name after '%'");
-    if (scanner_.accept(':')) result.count = static_cast<std::uint32_t>(scanner_.natural("a number of results", 1 << 20));
+    if (scanner_.accept(':'))
+      result.count = static_cast<std::uint32_t>(scanner_.natural("a number of results", 1 << 20));
     op.results.push_back(result);
   } while (scanner_.accept(','));
   scanner_.expect('=', "the names of results");
@@ -334,7 +338,8 @@ void StablehloParser::parse_functional_type(SyntaxOp& op) {
 void StablehloParser::parse_generic(SyntaxOp& op) {
   scanner_.expect('(', "the name of an op");
   if (!scanner_.accept(')')) {
-    do op.operands.push_back(parse_operand());
+    do
+      op.operands.push_back(parse_operand());
     while (scanner_.accept(','));
     scanner_.expect(')', "an operand");
   }

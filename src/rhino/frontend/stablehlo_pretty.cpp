@@ -53,7 +53,9 @@ void StablehloParser::parse_soup(SyntaxOp& op) {
         scanner_.advance();
         after_comma = true;
         continue;
-      case '%': op.operands.push_back(parse_operand()); continue;
+      case '%':
+        op.operands.push_back(parse_operand());
+        continue;
       case '(':
         scanner_.advance();
         ++open;
@@ -95,7 +97,8 @@ void StablehloParser::parse_soup(SyntaxOp& op) {
         if (open != 0) scanner_.fail_expected("')'");
         scanner_.advance();
         return parse_soup_type(op);
-      default: break;
+      default:
+        break;
     }
     const std::string_view word = scanner_.peek_word();
     if (!word.empty() && word != "loc") {
@@ -166,7 +169,8 @@ AttributeValue StablehloParser::parse_ranges() {
     AttributeValue range;
     range.kind = AttributeValue::Kind::Integers;
     range.position = scanner_.next();
-    do range.integers.push_back(scanner_.integer("an index"));
+    do
+      range.integers.push_back(scanner_.integer("an index"));
     while (scanner_.accept(':'));
     value.items.push_back(std::move(range));
   } while (scanner_.accept(','));
@@ -179,7 +183,8 @@ void StablehloParser::parse_soup_type(SyntaxOp& op) {
     parse_functional_type(op);
   } else {
     std::vector<SyntaxType> types;
-    do types.push_back(parse_type());
+    do
+      types.push_back(parse_type());
     while (scanner_.accept(','));
     if (scanner_.accept("->")) {
       op.operand_types = std::move(types);
@@ -188,8 +193,8 @@ void StablehloParser::parse_soup_type(SyntaxOp& op) {
       else
         op.result_types.push_back(parse_type());
       if (op.operand_types.size() != op.operands.size())
-        scanner_.fail_at(op.position, fmt::format("this op has {} operands, but its type lists {}",
-                                                  op.operands.size(), op.operand_types.size()));
+        scanner_.fail_at(op.position, fmt::format("this op has {} operands, but its type lists {}", op.operands.size(),
+                                                  op.operand_types.size()));
     } else {
       spread_listed_types(op, std::move(types));
     }
@@ -258,7 +263,8 @@ void StablehloParser::parse_pretty_reduce(SyntaxOp& op) {
   SyntaxRegion region = parse_region();
   if (!region.params.empty()) scanner_.fail_at(region.position, "this reducer names its parameters twice");
   region.params = std::move(firsts);
-  for (SyntaxParam& param : seconds) region.params.push_back(std::move(param));
+  for (SyntaxParam& param : seconds)
+    region.params.push_back(std::move(param));
   op.regions.push_back(std::move(region));
 }
 
@@ -279,14 +285,16 @@ void StablehloParser::parse_pretty_while(SyntaxOp& op) {
     scanner_.expect(')', "a loop value");
   }
   if (scanner_.accept(':')) {
-    do op.operand_types.push_back(parse_type());
+    do
+      op.operand_types.push_back(parse_type());
     while (scanner_.accept(','));
   }
   if (op.operand_types.size() != params.size())
     scanner_.fail_at(op.position, fmt::format("this loop has {} values, but lists {} types", params.size(),
                                               op.operand_types.size()));
   op.result_types = op.operand_types;
-  for (std::size_t i = 0; i < params.size(); ++i) params[i].type = op.operand_types[i];
+  for (std::size_t i = 0; i < params.size(); ++i)
+    params[i].type = op.operand_types[i];
   if (scanner_.accept_word("attributes")) {
     scanner_.expect('{', "'attributes'");
     parse_dictionary(op.attributes);

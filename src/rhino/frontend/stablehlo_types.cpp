@@ -45,8 +45,7 @@ SyntaxType StablehloParser::parse_tensor_type() {
   bool empty = false;
   while (true) {
     const char c = scanner_.peek();
-    if (c == '?' || c == '*')
-      scanner_.unsupported_at(begin, "dynamic shapes are not supported", dynamic_remedy);
+    if (c == '?' || c == '*') scanner_.unsupported_at(begin, "dynamic shapes are not supported", dynamic_remedy);
     if (c < '0' || c > '9') break;
     std::int64_t size = 0;
     while (scanner_.here() >= '0' && scanner_.here() <= '9') {
@@ -82,7 +81,8 @@ SyntaxType StablehloParser::parse_tensor_type() {
 std::vector<SyntaxType> StablehloParser::parse_type_list(char close) {
   std::vector<SyntaxType> types;
   if (scanner_.accept(close)) return types;
-  do types.push_back(parse_type());
+  do
+    types.push_back(parse_type());
   while (scanner_.accept(','));
   scanner_.expect(close, "a list of types");
   return types;
@@ -182,7 +182,8 @@ void StablehloParser::parse_location(SyntaxLocation& location) {
   if (word == "fused") {
     if (scanner_.peek() == '<') scanner_.balanced();
     scanner_.expect('[', "'fused'");
-    do parse_location(location);
+    do
+      parse_location(location);
     while (scanner_.accept(','));
     scanner_.expect(']', "fused locations");
     return;

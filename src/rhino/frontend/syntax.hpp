@@ -105,9 +105,9 @@ struct SyntaxOp {
   std::vector<SyntaxType> result_types;
   SyntaxLocation location;
   // HLO text only:
-  std::string_view opcode;                      ///< as spelled there ("dot" where `name` is "stablehlo.dot_general")
-  std::vector<std::string_view> computations;   ///< functions of the module in the place of regions
-  bool tuple_result = false;                    ///< the results, one per result type, are one value: a tuple
+  std::string_view opcode;                     ///< as spelled there ("dot" where `name` is "stablehlo.dot_general")
+  std::vector<std::string_view> computations;  ///< functions of the module in the place of regions
+  bool tuple_result = false;                   ///< the results, one per result type, are one value: a tuple
 
   /// The op as messages name it.
   std::string shown() const;

@@ -81,7 +81,8 @@ Counts parse_all(const fs::path& folder) {
   }
   std::cout << folder.filename().string() << ": parsed " << counts.parsed << ", unsupported "
             << counts.unsupported.size() << ", failed " << counts.failed.size() << "\n";
-  for (const std::string& message : counts.failed) std::cout << "failed: " << message << "\n";
+  for (const std::string& message : counts.failed)
+    std::cout << "failed: " << message << "\n";
   return counts;
 }
 
@@ -97,7 +98,8 @@ TEST(Corpus, TestdataParses) {
   const Counts counts = parse_all(test::data_path("stablehlo/testdata"));
   EXPECT_TRUE(counts.failed.empty());
   EXPECT_GT(counts.parsed, 900);
-  for (const std::string& message : counts.unsupported) EXPECT_TRUE(is_out_of_scope(message)) << message;
+  for (const std::string& message : counts.unsupported)
+    EXPECT_TRUE(is_out_of_scope(message)) << message;
 }
 
 TEST(Corpus, InterpretParses) {
@@ -105,7 +107,8 @@ TEST(Corpus, InterpretParses) {
   const Counts counts = parse_all(test::data_path("stablehlo/interpret"));
   EXPECT_TRUE(counts.failed.empty());
   EXPECT_GT(counts.parsed, 150);
-  for (const std::string& message : counts.unsupported) EXPECT_TRUE(is_out_of_scope(message)) << message;
+  for (const std::string& message : counts.unsupported)
+    EXPECT_TRUE(is_out_of_scope(message)) << message;
 }
 
 }  // namespace

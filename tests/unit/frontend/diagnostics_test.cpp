@@ -46,17 +46,19 @@ TEST(Diagnostics, NameOpLineAndWhatIsWrong) {
       {"%0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>",
        "quantised types are not supported", true},
       {"%0 = stablehlo.after_all : !stablehlo.token", "tokens", true},
-      {"%0 = stablehlo.custom_call @cu_threefry2x32(%x) : (tensor<4xf32>) -> tensor<4xf32>", "lower the program for CPU",
-       true},
+      {"%0 = stablehlo.custom_call @cu_threefry2x32(%x) : (tensor<4xf32>) -> tensor<4xf32>",
+       "lower the program for CPU", true},
       {"%0 = stablehlo.custom_call @whatever(%x) : (tensor<4xf32>) -> tensor<4xf32>",
        ":2:6: stablehlo.custom_call: the custom call 'whatever' is not supported", true},
       {"%0 = \"stablehlo.rng\"(%x, %x, %x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
        "jax.random", true},
       {"%0 = call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>", "call: there is no function 'g'"},
-      {"%0 = stablehlo.abs %x : tensor<4xf32>\n%0 = stablehlo.abs %x : tensor<4xf32>", ":3:1: stablehlo.abs: %0 is defined twice"},
+      {"%0 = stablehlo.abs %x : tensor<4xf32>\n%0 = stablehlo.abs %x : tensor<4xf32>",
+       ":3:1: stablehlo.abs: %0 is defined twice"},
       {"%0:2 = stablehlo.abs %x : tensor<4xf32>", "stablehlo.abs: this op has only 1 results"},
       {"%0 = stablehlo.abs %x", "stablehlo.abs: expected ':' and the type of the op"},
-      {"%0 = stablehlo.dynamic_iota %i, dim = 0 : (tensor<i32>) -> tensor<4xi32>", "dynamic shapes are not supported", true},
+      {"%0 = stablehlo.dynamic_iota %i, dim = 0 : (tensor<i32>) -> tensor<4xi32>", "dynamic shapes are not supported",
+       true},
       {"%0 = stablehlo.constant dense_resource<__elided__> : tensor<4xf32>", "--elided-constants-as-inputs"},
       {"return %i : tensor<i32>\n%0 = stablehlo.abs %x : tensor<4xf32>", "there are ops after the return"},
   };
@@ -76,7 +78,8 @@ TEST(Diagnostics, OfModules) {
   EXPECT_NE(message("// nothing\n").find("empty"), std::string::npos);
   EXPECT_NE(message("module {\n}\n").find("no function"), std::string::npos);
   EXPECT_NE(message("hello world").find("neither"), std::string::npos);
-  EXPECT_NE(message("func.func @a() { return }\nfunc.func @a() { return }").find("two functions 'a'"), std::string::npos);
+  EXPECT_NE(message("func.func @a() { return }\nfunc.func @a() { return }").find("two functions 'a'"),
+            std::string::npos);
   EXPECT_NE(message("func.func @a() { call @a() : () -> ()\n return }").find("calls itself"), std::string::npos);
   EXPECT_NE(message("func.func @a()").find("without body"), std::string::npos);
   EXPECT_NE(message("func.func @a() -> tensor<f32> { return }").find("not of the declared type"), std::string::npos);
@@ -92,7 +95,8 @@ TEST(Diagnostics, OfModules) {
 TEST(Diagnostics, DeepNestingIsRefused) {
   const auto repeat = [](const std::string& text, int count) {
     std::string all;
-    for (int i = 0; i < count; ++i) all += text;
+    for (int i = 0; i < count; ++i)
+      all += text;
     return all;
   };
   const std::string deep_list = "func.func @a() { %0 = \"stablehlo.abs\"() {a = " + repeat("[", 100000);
@@ -124,8 +128,9 @@ TEST(Diagnostics, LongChainsAreNoProblem) {
     const std::string last = "#a" + std::to_string(i - 1);
     aliases += "#a" + std::to_string(i) + " = [" + last + ", " + last + "]\n";
   }
-  aliases += "func.func @main(%x: tensor<f32>) { %0 = \"stablehlo.abs\"(%x) {mhlo.note = #a999} : (tensor<f32>) -> "
-             "tensor<f32>\n return }\n";
+  aliases +=
+      "func.func @main(%x: tensor<f32>) { %0 = \"stablehlo.abs\"(%x) {mhlo.note = #a999} : (tensor<f32>) -> "
+      "tensor<f32>\n return }\n";
   EXPECT_EQ(parse_stablehlo(aliases).entry().ops.size(), 1u);
 }
 

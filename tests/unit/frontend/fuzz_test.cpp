@@ -11,8 +11,8 @@
 namespace rhino::frontend {
 namespace {
 
-/// Reads a damaged text: either it still is a program, which then must be a valid one, or a clean InputError says why not.
-/// Returns whether it was read.
+/// Reads a damaged text: either it still is a program, which then must be a valid one, or a clean InputError says why
+/// not. Returns whether it was read.
 bool survives(const std::string& text) {
   try {
     ImportOptions options;
@@ -30,7 +30,8 @@ bool survives(const std::string& text) {
 
 void cut_everywhere(const std::string& text, std::size_t step) {
   int read = 0;
-  for (std::size_t size = 0; size < text.size(); size += step) read += survives(text.substr(0, size));
+  for (std::size_t size = 0; size < text.size(); size += step)
+    read += survives(text.substr(0, size));
   // Only what is left out after the last bracket may be missing.
   EXPECT_LT(read, 64);
 }
@@ -45,11 +46,21 @@ void damage(const std::string& text, int rounds, unsigned seed) {
     for (int fault = 0; fault < faults; ++fault) {
       const std::size_t at = pick(broken.size());
       switch (pick(5)) {
-        case 0: broken[at] = static_cast<char>(broken[at] ^ (1 << pick(8))); break;
-        case 1: broken[at] = interesting[pick(interesting.size())]; break;
-        case 2: broken.erase(at, 1 + pick(8)); break;
-        case 3: broken.insert(at, broken.substr(pick(broken.size()), 1 + pick(20))); break;
-        case 4: broken.insert(at, std::string(1 + pick(3), interesting[pick(interesting.size())])); break;
+        case 0:
+          broken[at] = static_cast<char>(broken[at] ^ (1 << pick(8)));
+          break;
+        case 1:
+          broken[at] = interesting[pick(interesting.size())];
+          break;
+        case 2:
+          broken.erase(at, 1 + pick(8));
+          break;
+        case 3:
+          broken.insert(at, broken.substr(pick(broken.size()), 1 + pick(20)));
+          break;
+        case 4:
+          broken.insert(at, std::string(1 + pick(3), interesting[pick(interesting.size())]));
+          break;
       }
     }
     survives(broken);
@@ -99,7 +110,8 @@ TEST(Fuzz, Noise) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
     std::string noise(random() % 200, ' ');
-    for (char& c : noise) c = static_cast<char>(random());
+    for (char& c : noise)
+      c = static_cast<char>(random());
     survives(noise);
     survives("module {" + noise);
     survives("HloModule m\n" + noise);

@@ -45,7 +45,8 @@ ir::Program load(const std::string& name) {
   return program;
 }
 
-/// The step as JAX 0.10.2 computes it (convolution, pooling, scan, gather and its gradient, top_k, cond, sort, threefry).
+/// The step as JAX 0.10.2 computes it (convolution, pooling, scan, gather and its gradient, top_k, cond, sort,
+/// threefry).
 TEST(HloText, StepGivesWhatJaxGives) {
   for (const std::string name : {"step.mlir", "step.generic.mlir", "step.hlo"}) {
     const std::vector<Tensor> results = run(load(name));
@@ -100,7 +101,8 @@ TEST(HloText, ElidedConstantIsAnErrorOrAnInput) {
   inputs.push_back(table);
   const auto results = kernels::reference::run(program, program.main, inputs);
   const auto reference = run(load("step.mlir"));
-  for (std::size_t i = 0; i < reference.size(); ++i) EXPECT_EQ(results[i].bytes, reference[i].bytes) << i;
+  for (std::size_t i = 0; i < reference.size(); ++i)
+    EXPECT_EQ(results[i].bytes, reference[i].bytes) << i;
 }
 
 TEST(HloText, ParameterNotes) {
@@ -109,8 +111,7 @@ TEST(HloText, ParameterNotes) {
     options.elided_constants_as_inputs = true;
     return parse_hlo_text(data_file("step.dump.txt"), options);
   }();
-  EXPECT_EQ(dump.entry().param_notes[1],
-            (ir::Notes{{"tf.aliasing_output", "1"}, {"loc", "state['w']['e']"}}));
+  EXPECT_EQ(dump.entry().param_notes[1], (ir::Notes{{"tf.aliasing_output", "1"}, {"loc", "state['w']['e']"}}));
   const ir::Program plain = load("step.hlo");
   EXPECT_EQ(plain.entry().param_notes[1].back().second, "state__w____e__.1");
   EXPECT_EQ(plain.entry().name, "main");
@@ -122,7 +123,8 @@ TEST(HloText, OldDialectWithOperandShapesAndPercents) {
   const ir::Program program = parse(
       "HloModule m\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT "
       "%s = f32[] add(f32[] %a, f32[] %b)\n}\n\nENTRY %e (x: f32[2,3]) -> (f32[2], s32[]) {\n  %x = f32[2,3]{1,0} "
-      "parameter(0), sharding={devices=[2,1]<=[2]}\n  %c = f32[] constant(0)\n  %r = f32[2]{0} reduce(f32[2,3]{1,0} %x, "
+      "parameter(0), sharding={devices=[2,1]<=[2]}\n  %c = f32[] constant(0)\n  %r = f32[2]{0} reduce(f32[2,3]{1,0} "
+      "%x, "
       "f32[] %c), dimensions={1}, to_apply=%add, metadata={op_name=\"sum\"}\n  %i = s32[] constant(-4)\n  ROOT %t = "
       "(f32[2]{0}, /*index=1*/s32[]) tuple(%r, %i)\n}\n");
   EXPECT_EQ(program.entry().results.size(), 2u);
@@ -149,9 +151,11 @@ TEST(HloText, TupleParametersAndLoops) {
 TEST(HloText, ConditionalOfBoolean) {
   const ir::Program program = parse(
       "HloModule m\nyes {\n a = f32[] parameter(0)\n ROOT r = f32[] negate(a)\n}\nno {\n p = (f32[], f32[]) "
-      "parameter(0)\n a = f32[] get-tuple-element(p), index=0\n b = f32[] get-tuple-element(p), index=1\n ROOT r = f32[] "
+      "parameter(0)\n a = f32[] get-tuple-element(p), index=0\n b = f32[] get-tuple-element(p), index=1\n ROOT r = "
+      "f32[] "
       "multiply(a, b)\n}\nENTRY e {\n c = pred[] parameter(0)\n a = f32[] constant(3)\n b = f32[] constant(5)\n t = "
-      "(f32[], f32[]) tuple(a, b)\n ROOT r = f32[] conditional(c, b, t), true_computation=yes, false_computation=no\n}\n");
+      "(f32[], f32[]) tuple(a, b)\n ROOT r = f32[] conditional(c, b, t), true_computation=yes, "
+      "false_computation=no\n}\n");
   Tensor condition(program.entry().type(program.entry().params[0]));
   EXPECT_EQ(kernels::reference::run(program, program.main, {condition})[0].as<float>()[0], 15.0F);
   condition.as<std::uint8_t>()[0] = 1;
@@ -166,7 +170,8 @@ TEST(HloText, ElidedConstantsInsideLoopsAndBranches) {
       "constant(2)\n ROOT lt = pred[] compare(i, c), direction=LT\n}\nbody {\n p = (s32[], f32[12]) parameter(0)\n i = "
       "s32[] get-tuple-element(p), index=0\n one = s32[] constant(1)\n j = s32[] add(i, one)\n x = f32[12] "
       "get-tuple-element(p), index=1\n k = f32[12] constant({...})\n y = f32[12] add(x, k)\n ROOT t = (s32[], f32[12]) "
-      "tuple(j, y)\n}\nENTRY e {\n x = f32[12] parameter(0)\n i = s32[] constant(0)\n t = (s32[], f32[12]) tuple(i, x)\n "
+      "tuple(j, y)\n}\nENTRY e {\n x = f32[12] parameter(0)\n i = s32[] constant(0)\n t = (s32[], f32[12]) tuple(i, "
+      "x)\n "
       "w = (s32[], f32[12]) while(t), condition=cond, body=body\n ROOT r = f32[12] get-tuple-element(w), index=1\n}\n",
       options);
   ir::verify(program);
@@ -180,9 +185,12 @@ TEST(HloText, ElidedConstantsInsideLoopsAndBranches) {
 
 TEST(HloText, LiteralsPaddingAndWindows) {
   const ir::Program program = parse(
-      "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e {\n c "
-      "= f32[2,3]{1,0} constant({ { 1, -inf, nan }, /*i0=1*/ { 4.5, 5e-3, 6 } })\n z = f32[] constant(0)\n p = f32[3,6] "
-      "pad(c, z), padding=0_1x-1_2_1\n w = f32[2,6] reduce-window(p, z), window={size=2x1 pad=0_0x0_0}, to_apply=add\n b = "
+      "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e {\n "
+      "c "
+      "= f32[2,3]{1,0} constant({ { 1, -inf, nan }, /*i0=1*/ { 4.5, 5e-3, 6 } })\n z = f32[] constant(0)\n p = "
+      "f32[3,6] "
+      "pad(c, z), padding=0_1x-1_2_1\n w = f32[2,6] reduce-window(p, z), window={size=2x1 pad=0_0x0_0}, to_apply=add\n "
+      "b = "
       "pred[3] constant({1, 0, true})\n ROOT t = (f32[2,6], pred[3]) tuple(w, b)\n}\n");
   const auto& value = program.entry().ops[0].as<ir::ConstantAttrs>().value;
   EXPECT_EQ(value.element_as_double(1), -HUGE_VAL);
@@ -193,14 +201,18 @@ TEST(HloText, LiteralsPaddingAndWindows) {
 TEST(HloText, ReplicaGroups) {
   const auto groups = [](const std::string& text) {
     const ir::Program program = parse(
-        "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e {\n x "
-        "= f32[4] parameter(0)\n ROOT r = f32[4] all-reduce(x), replica_groups=" + text +
-        ", channel_id=1, use_global_device_ids=true, to_apply=add\n}\n");
+        "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\nENTRY e "
+        "{\n x "
+        "= f32[4] parameter(0)\n ROOT r = f32[4] all-reduce(x), replica_groups=" +
+        text + ", channel_id=1, use_global_device_ids=true, to_apply=add\n}\n");
     return *program.entry().ops[0].as<ir::CollectiveAttrs>().groups;
   };
   EXPECT_EQ(groups("{{0,2},{1,3}}"), (ir::ReplicaGroups{{0, 2}, {1, 3}}));
   EXPECT_EQ(groups("[2,2]<=[4]"), (ir::ReplicaGroups{{0, 1}, {2, 3}}));
   EXPECT_EQ(groups("[2,2]<=[2,2]T(1,0)"), (ir::ReplicaGroups{{0, 2}, {1, 3}}));
+  for (const std::string bad :
+       {"[2,2]<=[5]", "[0,2]<=[4]", "[2,2]<=[2,2]T(0,0)", "[2,2]<=[99999999,99999999]", "{{0,1"})
+    EXPECT_THROW(groups(bad), ImportError) << bad;
 }
 
 TEST(HloText, Diagnostics) {
@@ -213,11 +225,13 @@ TEST(HloText, Diagnostics) {
       {module(" ROOT f = f32[2] fusion(), kind=kLoop, calls=c"), ":4:7: f (fusion): this HLO is optimised", true},
       {module(" ROOT x = c64[2] parameter(0)"), "complex numbers", true},
       {module(" ROOT x = f32[<=2] parameter(0)"), "dynamic shapes", true},
-      {module(" ROOT x = f32[2] custom-call(), custom_call_target=\"lapack_sgetrf\""), "custom call 'lapack_sgetrf'", true},
+      {module(" ROOT x = f32[2] custom-call(), custom_call_target=\"lapack_sgetrf\""), "custom call 'lapack_sgetrf'",
+       true},
       {module(" ROOT x = f32[2] rng(), distribution=rng_uniform"), "jax.random", true},
       {module(" ROOT x = f32[2] flub()"), "x (flub): this op is not supported", true},
       {module(" ROOT x = f32[2] iota(), iota_dimension=0, foo={1}"), "x (iota): unknown attribute 'foo'", false},
-      {module(" a = f32[2] iota(), iota_dimension=0\n ROOT x = f32[3] negate(a)"), ":5:7: x (negate): result 0 is", false},
+      {module(" a = f32[2] iota(), iota_dimension=0\n ROOT x = f32[3] negate(a)"), ":5:7: x (negate): result 0 is",
+       false},
       {module(" ROOT x = f32[2] negate(y)"), "x (negate): %y is not defined here", false},
       {module(" ROOT x = f32[2] call(), to_apply=g"), "there is no function 'g'", false},
       {module(" ROOT x = f32[3] constant({1, 2})"), "not as many items", false},

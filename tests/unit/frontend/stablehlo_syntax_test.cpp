@@ -21,7 +21,9 @@ const ir::Op& only_op(const ir::Program& program, OpKind kind) {
 }
 
 ir::Literal constant(const std::string& literal) {
-  return only_op(parse_body("", "  %0 = stablehlo.constant " + literal), OpKind::Constant).as<ir::ConstantAttrs>().value;
+  return only_op(parse_body("", "  %0 = stablehlo.constant " + literal), OpKind::Constant)
+      .as<ir::ConstantAttrs>()
+      .value;
 }
 
 TEST(StablehloLiterals, SplatsAreNotWrittenOut) {
@@ -69,8 +71,7 @@ TEST(StablehloLiterals, BooleansPackedEitherWay) {
 
 TEST(StablehloLiterals, ResourcesFromTheTextAndFromOutside) {
   const std::string body = "func.func @main() { %0 = stablehlo.constant dense_resource<w> : tensor<2xi16>\n return }\n";
-  const ir::Program inside =
-      parse(body + "{-# dialect_resources: { builtin: { w: \"0x02000000FFFF0300\" } } #-}\n");
+  const ir::Program inside = parse(body + "{-# dialect_resources: { builtin: { w: \"0x02000000FFFF0300\" } } #-}\n");
   EXPECT_EQ(inside.entry().ops[0].as<ir::ConstantAttrs>().value.element_as_int(1), 3);
   ImportOptions options;
   options.resource = [](std::string_view name) -> std::optional<std::vector<std::byte>> {
@@ -86,9 +87,10 @@ TEST(StablehloForms, PrettyAndGenericAreTheSame) {
   const std::string f = "%a: tensor<2x3xf32>, %b: tensor<2x3xf32>, %s: tensor<f32>, %p: tensor<i1>, %i: tensor<i32>";
   expect_same(f, "%0 = stablehlo.add %a, %b : tensor<2x3xf32>",
               "%0 = \"stablehlo.add\"(%a, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>");
-  expect_same(f, "%0 = stablehlo.compare  LT, %a, %b,  FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
-              "%0 = \"stablehlo.compare\"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction LT>, "
-              "compare_type = #stablehlo<comparison_type FLOAT>}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>");
+  expect_same(
+      f, "%0 = stablehlo.compare  LT, %a, %b,  FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
+      "%0 = \"stablehlo.compare\"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction LT>, "
+      "compare_type = #stablehlo<comparison_type FLOAT>}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>");
   expect_same(f, "%0 = stablehlo.broadcast_in_dim %a, dims = [1, 2] : (tensor<2x3xf32>) -> tensor<4x2x3xf32>",
               "%0 = \"stablehlo.broadcast_in_dim\"(%a) {broadcast_dimensions = dense<[1, 2]> : tensor<2xi64>} : "
               "(tensor<2x3xf32>) -> tensor<4x2x3xf32>");
@@ -98,16 +100,18 @@ TEST(StablehloForms, PrettyAndGenericAreTheSame) {
   expect_same(f, "%0 = stablehlo.slice %a [0:2:2, 1:3] : (tensor<2x3xf32>) -> tensor<1x2xf32>",
               "%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0, 1>, limit_indices = array<i64: 2, 3>, "
               "strides = array<i64: 2, 1>}> : (tensor<2x3xf32>) -> tensor<1x2xf32>");
-  expect_same(f, "%0 = stablehlo.pad %a, %s, low = [0, -1], high = [1, 0], interior = [0, 2] : (tensor<2x3xf32>, "
-                 "tensor<f32>) -> tensor<3x6xf32>",
+  expect_same(f,
+              "%0 = stablehlo.pad %a, %s, low = [0, -1], high = [1, 0], interior = [0, 2] : (tensor<2x3xf32>, "
+              "tensor<f32>) -> tensor<3x6xf32>",
               "%0 = \"stablehlo.pad\"(%a, %s) {edge_padding_low = dense<[0, -1]> : tensor<2xi64>, edge_padding_high = "
               "array<i64: 1, 0>, interior_padding = array<i64: 0, 2>} : (tensor<2x3xf32>, tensor<f32>) -> "
               "tensor<3x6xf32>");
   expect_same(f, "%0 = stablehlo.select %p, %a, %b : tensor<i1>, tensor<2x3xf32>",
               "%0 = \"stablehlo.select\"(%p, %a, %b) : (tensor<i1>, tensor<2x3xf32>, tensor<2x3xf32>) -> "
               "tensor<2x3xf32>");
-  expect_same(f, "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [1, 2] : (tensor<2x3xf32>, tensor<i32>, "
-                 "tensor<i32>) -> tensor<1x2xf32>",
+  expect_same(f,
+              "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [1, 2] : (tensor<2x3xf32>, tensor<i32>, "
+              "tensor<i32>) -> tensor<1x2xf32>",
               "%0 = \"stablehlo.dynamic_slice\"(%a, %i, %i) <{slice_sizes = array<i64: 1, 2>}> : (tensor<2x3xf32>, "
               "tensor<i32>, tensor<i32>) -> tensor<1x2xf32>");
   expect_same(f, "%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<2x3xf32>",
@@ -121,13 +125,14 @@ TEST(StablehloForms, PrettyAndGenericAreTheSame) {
 
 TEST(StablehloForms, DotGeneral) {
   const std::string f = "%a: tensor<4x2x3xf32>, %b: tensor<4x3x5xf32>";
-  expect_same(f,
-              "%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = "
-              "[DEFAULT, DEFAULT] : (tensor<4x2x3xf32>, tensor<4x3x5xf32>) -> tensor<4x2x5xf32>",
-              "%0 = \"stablehlo.dot_general\"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = "
-              "[0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>, "
-              "precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : "
-              "(tensor<4x2x3xf32>, tensor<4x3x5xf32>) -> tensor<4x2x5xf32>");
+  expect_same(
+      f,
+      "%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = "
+      "[DEFAULT, DEFAULT] : (tensor<4x2x3xf32>, tensor<4x3x5xf32>) -> tensor<4x2x5xf32>",
+      "%0 = \"stablehlo.dot_general\"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = "
+      "[0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>, "
+      "precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : "
+      "(tensor<4x2x3xf32>, tensor<4x3x5xf32>) -> tensor<4x2x5xf32>");
   expect_same("%a: tensor<2x3xf32>, %b: tensor<3xf32>",
               "%0 = \"mhlo.dot\"(%a, %b) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>",
               "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3xf32>) -> "
@@ -143,28 +148,34 @@ TEST(StablehloForms, ConvolutionPrettyRawAndOld) {
   const std::string f = "%x: tensor<1x8x9x4xf32>, %k: tensor<3x3x2x6xf32>";
   const std::string type = " : (tensor<1x8x9x4xf32>, tensor<3x3x2x6xf32>) -> tensor<1x4x9x6xf32>";
   const std::string pretty =
-      "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, "
+      "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = "
+      "[2, "
       "1], pad = [[0, 1], [1, 1]], reverse = [false, true]} {batch_group_count = 1 : i64, feature_group_count = 2 : "
-      "i64}" + type;
+      "i64}" +
+      type;
   expect_same(f, pretty,
               "%0 = \"stablehlo.convolution\"(%x, %k) <{batch_group_count = 1 : i64, dimension_numbers = "
               "#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 2 : i64, padding = "
               "dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, window_reversal = array<i1: false, true>, window_strides = "
-              "array<i64: 2, 1>}>" + type);
-  expect_same(f, pretty,
-              "%0 = \"mhlo.convolution\"(%x, %k) {batch_group_count = 1 : i64, dimension_numbers = #mhlo.conv<raw "
-              "input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [1, 2], "
-              "kernel_output_feature_dimension = 3, kernel_input_feature_dimension = 2, kernel_spatial_dimensions = [0, "
-              "1], output_batch_dimension = 0, output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>, "
-              "feature_group_count = 2 : i64, padding = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, window_reversal = "
-              "dense<[false, true]> : tensor<2xi1>, window_strides = dense<[2, 1]> : tensor<2xi64>, lhs_dilation = "
-              "dense<1> : tensor<2xi64>}" + type);
+              "array<i64: 2, 1>}>" +
+                  type);
+  expect_same(
+      f, pretty,
+      "%0 = \"mhlo.convolution\"(%x, %k) {batch_group_count = 1 : i64, dimension_numbers = #mhlo.conv<raw "
+      "input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [1, 2], "
+      "kernel_output_feature_dimension = 3, kernel_input_feature_dimension = 2, kernel_spatial_dimensions = [0, "
+      "1], output_batch_dimension = 0, output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>, "
+      "feature_group_count = 2 : i64, padding = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, window_reversal = "
+      "dense<[false, true]> : tensor<2xi1>, window_strides = dense<[2, 1]> : tensor<2xi64>, lhs_dilation = "
+      "dense<1> : tensor<2xi64>}" +
+          type);
 }
 
 TEST(StablehloForms, ReduceInAllSpellings) {
   const std::string f = "%x: tensor<2x3xf32>, %c: tensor<f32>";
   const std::string type = " : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>";
-  const std::string applies = "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [1]" + type;
+  const std::string applies =
+      "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.maximum across dimensions = [1]" + type;
   expect_same(f, applies,
               "%0 = stablehlo.reduce(%x init: %c) across dimensions = [1]" + type +
                   "\n reducer(%a: tensor<f32>, %b: tensor<f32>) {\n %m = stablehlo.maximum %a, %b : tensor<f32>\n "
@@ -172,7 +183,8 @@ TEST(StablehloForms, ReduceInAllSpellings) {
   expect_same(f, applies,
               "%0 = \"stablehlo.reduce\"(%x, %c) <{dimensions = array<i64: 1>}> ({\n ^bb0(%a: tensor<f32>, %b: "
               "tensor<f32>):\n %m = stablehlo.maximum %a, %b : tensor<f32>\n \"stablehlo.return\"(%m) : (tensor<f32>) "
-              "-> ()\n })" + type);
+              "-> ()\n })" +
+                  type);
   const ir::Program variadic = parse_body(
       "%x: tensor<4xf32>, %y: tensor<4xi32>, %c: tensor<f32>, %d: tensor<i32>",
       "%0:2 = stablehlo.reduce(%x init: %c), (%y init: %d) across dimensions = [0] : (tensor<4xf32>, tensor<4xi32>, "
@@ -236,7 +248,8 @@ TEST(StablehloRegions, ReducersCopyConstants) {
       "%a, %1 : tensor<f32>\n stablehlo.return %2 : tensor<f32>\n }";
   const ir::Program program = parse_body("%x: tensor<4xf32>, %c: tensor<f32>",
                                          "%two = stablehlo.constant dense<2> : tensor<i32>\n %k = stablehlo.convert "
-                                         "%two : (tensor<i32>) -> tensor<f32>\n " + reduce);
+                                         "%two : (tensor<i32>) -> tensor<f32>\n " +
+                                             reduce);
   const ir::Function& reducer = program.function(only_op(program, OpKind::Reduce).regions[0]);
   ASSERT_EQ(reducer.ops.size(), 4u);
   EXPECT_EQ(reducer.ops[0].kind, OpKind::Constant);
@@ -258,8 +271,8 @@ TEST(StablehloModule, FunctionsEntryAndCalls) {
   EXPECT_EQ(program.entry().name, "main");
   EXPECT_EQ(program.entry().ops.size(), 2u);
   EXPECT_TRUE(program.find("<lambda>").valid());
-  const ir::Program by_visibility = parse(
-      "func.func private @a() { return }\n func.func public @b() { return }\n func.func public @c() { return }");
+  const ir::Program by_visibility =
+      parse("func.func private @a() { return }\n func.func public @b() { return }\n func.func public @c() { return }");
   EXPECT_EQ(by_visibility.entry().name, "b");
 }
 
@@ -288,9 +301,11 @@ TEST(StablehloModule, LocationsAndAliases) {
 
 TEST(StablehloModule, ShardingIsKeptAsNotes) {
   const ir::Program program = parse(
-      "module {\n sdy.mesh @mesh = <[\"x\"=2]>\n func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, "
+      "module {\n sdy.mesh @mesh = <[\"x\"=2]>\n func.func @main(%a: tensor<4xf32> {sdy.sharding = "
+      "#sdy.sharding<@mesh, "
       "[{\"x\"}]>}) -> tensor<4xf32> {\n %0 = stablehlo.abs %a : tensor<4xf32>\n %1 = sdy.sharding_constraint %0 "
-      "<@mesh, [{}]> : tensor<4xf32>\n %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = \"{devices=[2]<=[2]}\"} "
+      "<@mesh, [{}]> : tensor<4xf32>\n %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "
+      "\"{devices=[2]<=[2]}\"} "
       ": (tensor<4xf32>) -> tensor<4xf32>\n return %2 : tensor<4xf32>\n }\n}\n");
   ASSERT_EQ(program.entry().ops.size(), 1u);
   EXPECT_EQ(program.entry().param_notes[0], (ir::Notes{{"sdy.sharding", "#sdy.sharding<@mesh, [{\"x\"}]>"}}));
@@ -308,12 +323,12 @@ TEST(StablehloModule, TuplesAreTakenApart) {
       "tuple<tensor<2xf32>, tensor<i32>>\n}\n");
   EXPECT_EQ(program.entry().params.size(), 3u);
   EXPECT_EQ(program.entry().ops.size(), 0u);
-  EXPECT_EQ(program.entry().results,
-            (std::vector<ir::ValueId>{program.entry().params[2], program.entry().params[1]}));
+  EXPECT_EQ(program.entry().results, (std::vector<ir::ValueId>{program.entry().params[2], program.entry().params[1]}));
 }
 
 TEST(StablehloModule, SplitKeepsLineNumbers) {
-  const std::string text = "// only a comment\n// -----\nfunc.func @a() { return }\n// -----\n\nfunc.func @b() {\n  bad\n}\n";
+  const std::string text =
+      "// only a comment\n// -----\nfunc.func @a() { return }\n// -----\n\nfunc.func @b() {\n  bad\n}\n";
   const auto modules = split_modules(text);
   ASSERT_EQ(modules.size(), 2u);
   EXPECT_EQ(modules[0].first_line, 3u);
@@ -335,23 +350,28 @@ TEST(StablehloNormalisation, DecomposedOps) {
   const std::string x = "%x: tensor<4x3xf32>, %s: tensor<3xf32>, %i: tensor<2xi32>";
   expect_same(x, "%0 = chlo.square %x : tensor<4x3xf32> -> tensor<4x3xf32>",
               "%0 = stablehlo.multiply %x, %x : tensor<4x3xf32>");
-  expect_same(x, "%0 = chlo.broadcast_add %x, %s : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>",
-              "%1 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<3xf32>) -> tensor<4x3xf32>\n %0 = stablehlo.add "
-              "%x, %1 : tensor<4x3xf32>");
-  expect_same(x, "%0 = \"stablehlo.broadcast\"(%s) {broadcast_sizes = array<i64: 4>} : (tensor<3xf32>) -> tensor<4x3xf32>",
+  expect_same(
+      x, "%0 = chlo.broadcast_add %x, %s : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>",
+      "%1 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<3xf32>) -> tensor<4x3xf32>\n %0 = stablehlo.add "
+      "%x, %1 : tensor<4x3xf32>");
+  expect_same(x,
+              "%0 = \"stablehlo.broadcast\"(%s) {broadcast_sizes = array<i64: 4>} : (tensor<3xf32>) -> tensor<4x3xf32>",
               "%0 = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<3xf32>) -> tensor<4x3xf32>");
   expect_same(x, "%0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<4x3xf32>) -> tensor<i32>",
               "%0 = stablehlo.constant dense<3> : tensor<i32>");
-  expect_same(x, "%0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64} : "
-                 "(tensor<4x3xf32>) -> tensor<4x3xf32>",
+  expect_same(x,
+              "%0 = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64} : "
+              "(tensor<4x3xf32>) -> tensor<4x3xf32>",
               "%0 = chlo.erf %x : tensor<4x3xf32> -> tensor<4x3xf32>");
   const ir::Program norm = parse_body(
-      x, "%0:3 = \"stablehlo.batch_norm_training\"(%x, %s, %s) <{epsilon = 0.001 : f32, feature_index = 1 : i64}> : "
-         "(tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>)");
+      x,
+      "%0:3 = \"stablehlo.batch_norm_training\"(%x, %s, %s) <{epsilon = 0.001 : f32, feature_index = 1 : i64}> : "
+      "(tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>)");
   EXPECT_EQ(only_op(norm, OpKind::Reduce).as<ir::ReduceAttrs>().dimensions, std::vector<int>{0});
   const ir::Program select = parse_body(
-      x, "%0 = \"stablehlo.torch_index_select\"(%x, %i) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<4x3xf32>, "
-         "tensor<2xi32>) -> tensor<2x3xf32>");
+      x,
+      "%0 = \"stablehlo.torch_index_select\"(%x, %i) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<4x3xf32>, "
+      "tensor<2xi32>) -> tensor<2x3xf32>");
   EXPECT_EQ(only_op(select, OpKind::Gather).as<ir::GatherAttrs>().offset_dims, std::vector<int>{1});
 }
 
@@ -363,9 +383,22 @@ TEST(StablehloNormalisation, DynamicOpsOfKnownShape) {
               "1] : (tensor<3x1xi64>) -> tensor<3x2xi64>");
 }
 
+TEST(StablehloNormalisation, CompositesOfKnownOpsAreThose) {
+  const ir::Program program = parse(
+      "func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2xi32>) {\n %0 = "
+      "stablehlo.composite "
+      "\"chlo.erf\" %x {decomposition = @impl, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>\n %1:2 = "
+      "stablehlo.composite \"chlo.top_k\" %x {composite_attributes = {k = 2 : i64}, decomposition = @impl} : "
+      "(tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)\n return %0, %1#0, %1#1 : tensor<4xf32>, tensor<2xf32>, "
+      "tensor<2xi32>\n}\nfunc.func private @impl(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }\n");
+  EXPECT_EQ(program.entry().ops[0].kind, OpKind::Erf);
+  EXPECT_EQ(program.entry().ops[1].as<ir::TopKAttrs>().k, 2);
+}
+
 TEST(StablehloNormalisation, ChecksBecomeCustomCalls) {
-  const ir::Program program = parse_body(
-      "%x: tensor<2xf32>", "check.expect_almost_eq_const %x, dense<[1.0, 2.0]> : tensor<2xf32> {tolerance = 0.5 : f64}");
+  const ir::Program program =
+      parse_body("%x: tensor<2xf32>",
+                 "check.expect_almost_eq_const %x, dense<[1.0, 2.0]> : tensor<2xf32> {tolerance = 0.5 : f64}");
   const auto& attrs = only_op(program, OpKind::CustomCall).as<ir::CustomCallAttrs>();
   EXPECT_EQ(attrs.target, "check.expect_almost_eq");
   EXPECT_EQ(attrs.backend_config, "tolerance = 0.5");
