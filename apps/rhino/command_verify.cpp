@@ -61,23 +61,19 @@ Tensor random_batch(const ir::TensorType& type, std::mt19937_64& engine) {
 }
 
 /// First values of the state, and the first batch of the deck's data or else a random one.
-/// In the types of `program`, which is the model's or that one widened.
-std::vector<Tensor> make_arguments(io::Model model, const ir::Program& program, const std::string& data_file,
-                                   std::uint64_t seed) {
-  const ir::Signature signature = model.signature;
-  const io::ModelReader reader(std::move(model));
-  const ir::Function& entry = program.entry();
+std::vector<Tensor> make_arguments(const LoadedModel& model, const std::string& data_file, std::uint64_t seed) {
+  const ir::Function& entry = model.program.entry();
   std::unique_ptr<io::DataSet> data;
-  std::vector<io::DataField> fields = io::data_fields(signature, entry);
+  std::vector<io::DataField> fields = io::data_fields(model.signature, entry);
   if (!data_file.empty()) data = std::make_unique<io::DataSet>(data_file, fields, io::DataOptions{.shuffle = false});
   std::mt19937_64 engine(seed);
   std::vector<Tensor> arguments;
   for (std::size_t p = 0; p < entry.params.size(); ++p) {
     const ir::TensorType& type = entry.type(entry.params[p]);
-    const ir::ParamInfo& info = signature.params[p];
+    const ir::ParamInfo& info = model.signature.params[p];
     if (info.role != ir::ParamRole::Batch) {
       Tensor tensor(type);
-      reader.read_state(info.path, all_indices(type.dims), type.dtype, tensor.bytes);
+      model.values.read_state(info.path, all_indices(type.dims), type.dtype, tensor.bytes);
       arguments.push_back(std::move(tensor));
     } else if (data) {
       const auto field = std::find_if(fields.begin(), fields.end(), [&](const io::DataField& f) { return f.path == info.path; });
@@ -128,7 +124,7 @@ int compare(const Flags& flags) {
   RHINO_CHECK_AS(UsageError, flags.promote == "f64" || flags.promote == "none", "--promote is f64 or none, not '{}'",
                  flags.promote);
   const Deck deck = read_deck(deck_file, overrides);
-  const io::Model model = load_model(deck);
+  LoadedModel model = load_model(deck);
 
   // The plan is made for the program as it would train; widened, the same decisions give a sharp comparison.
   const std::string strategy = deck.text("plan.strategy");
@@ -137,28 +133,26 @@ int compare(const Flags& flags) {
   if (devices == 0) devices = from_file ? io::read_plan(strategy).devices : 4;
   plan::LocalSearchBoard board;
   plan::Plan plan = choose_plan(deck, model, devices, board);
-  ir::Program program = model.program;
   if (flags.promote == "f64") {
-    ir::promote_floats_to_f64(program);
-    if (!same_ops(program, model.program)) {
+    const ir::Program narrow = model.program;
+    ir::promote_floats_to_f64(model.program);
+    if (!same_ops(narrow, model.program)) {
       RHINO_CHECK_AS(UsageError, !from_file,
                      "widening to f64 changes the ops of this program, so that the plan in {} does not fit: --promote none "
                      "compares it as it is",
                      strategy);
-      io::Model wide = model;
-      wide.program = program;
       plan::LocalSearchBoard again;
-      plan = choose_plan(deck, wide, devices, again);
+      plan = choose_plan(deck, model, devices, again);
     }
   }
-  const shard::PartitionedProgram partitioned = shard::partition(program, plan.sharding);
-  fmt::print("plan {} on {} devices: {} ops, {} per device\n", plan.strategy_name, devices, program.entry().ops.size(),
+  const shard::PartitionedProgram partitioned = shard::partition(model.program, plan.sharding);
+  fmt::print("plan {} on {} devices: {} ops, {} per device\n", plan.strategy_name, devices, model.program.entry().ops.size(),
              partitioned.local.entry().ops.size());
 
   runtime::VerifyOptions options;
   options.relative_tolerance = flags.tolerance;
   const runtime::VerifyReport report =
-      runtime::verify_partition(program, partitioned, make_arguments(model, program, deck.text("data.file"), flags.seed), options);
+      runtime::verify_partition(model.program, partitioned, make_arguments(model, deck.text("data.file"), flags.seed), options);
   fmt::print("{:<40} {:>12} {:>12}  {}\n", "result", "difference", "relative", "layout");
   int different = 0;
   for (std::size_t r = 0; r < report.results.size(); ++r) {
@@ -168,7 +162,7 @@ int compare(const Flags& flags) {
     different += result.equal ? 0 : 1;
   }
   if (report.first_op) {
-    const ir::Op& op = program.entry().op(report.first_op->op);
+    const ir::Op& op = model.program.entry().op(report.first_op->op);
     fmt::print("first op that differs: {}\n  {}{}\n", report.first_op->text, report.first_op->difference.where,
                op.location.line > 0 ? fmt::format(" (line {} of the imported text)", op.location.line) : "");
   }
