@@ -90,7 +90,7 @@ int end_with_error(int code, std::string_view message) {
     // A fault that all ranks see at once is reported by the lowest one, whose end takes the job down (by SIGTERM)
     // before this wait is over.
     std::signal(SIGTERM, SIG_DFL);
-    const int staggered_ms = std::min(1000 + 50 * rank, 3000);
+    const int staggered_ms = std::min(3000 + 50 * rank, 5000);
     std::this_thread::sleep_for(std::chrono::milliseconds(staggered_ms));
   }
   std::fflush(stdout);

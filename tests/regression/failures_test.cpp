@@ -119,14 +119,21 @@ TEST_F(Failures, RanksWithDifferentDecks) {
 }
 
 TEST_F(Failures, KilledRankEndsTheJob) {
-  // Rank 1 kills itself by a limit on its processor time, in the middle of the training.
-  const std::string mpiexec = rhino_on_ranks(1);
-  const std::string endless = fmt::format("train {} train.steps=100000000", deck_);
-  write_file(folder_ / "mortal.sh", fmt::format("ulimit -t 3; exec {} {}\n", rhino_program(), endless));
-  const ProcessResult result =
-      run_process(fmt::format("{} {} : -n 1 sh {}", mpiexec, endless, (folder_ / "mortal.sh").string()), 90);
+  const std::string metrics = (folder_ / "m.jsonl").string();
+  const std::string pid = (folder_ / "pid").string();
+  const std::string endless = fmt::format("train {} train.steps=100000000 train.metrics={}", deck_, metrics);
+  write_file(folder_ / "mortal.sh", fmt::format("echo $$ > {}; exec {} {}\n", pid, rhino_program(), endless));
+  // Rank 1 is killed once the first step is written.
+  const ProcessResult result = run_process(
+      fmt::format("{} {} : -n 1 sh {} &\n"
+                  "tries=0; while [ ! -s {} ] && [ $tries -lt 1000 ]; do sleep 0.1; tries=$((tries + 1)); done\n"
+                  "kill -9 $(cat {})\n"
+                  "wait $!\n",
+                  rhino_on_ranks(1), endless, (folder_ / "mortal.sh").string(), metrics, pid),
+      180);
   EXPECT_NE(result.exit_code, 0);
   EXPECT_NE(result.exit_code, 124) << "the job hangs";
+  EXPECT_GT(fs::file_size(metrics), 0u) << result.errors;
 }
 
 TEST_F(Failures, NothingHalfWrittenIsLeft) {
