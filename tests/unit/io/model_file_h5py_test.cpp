@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <rhino/base/file.hpp>
 #include <rhino/io/model_file.hpp>
 
+#include "python.hpp"
 #include "small_model.hpp"
-#include "support/test_data.hpp"
 
 namespace rhino::io {
 namespace {
@@ -17,16 +14,7 @@ using test::message_of;
 using test::small_model;
 using testing::HasSubstr;
 
-// h5py, the way users look into HDF5 files. `script` runs with the file's name as f.
-bool run_python(const std::string& script) {
-  const char* venv = std::getenv("RHINO_VENV");
-  const std::string python = "'" + (venv != nullptr ? std::string(venv) : test::source_path(".venv").string()) + "/bin/python'";
-  write_file("script.py", "import h5py, numpy as np\n" + script);
-  if (std::system((python + " -c 'import h5py' 2> /dev/null").c_str()) != 0) return false;
-  const std::string command = python + " script.py";
-  EXPECT_EQ(std::system(command.c_str()), 0) << script;
-  return true;
-}
+bool run_python(const std::string& script) { return test::run_python("h5py", "import h5py, numpy as np\n" + script); }
 
 TEST(ModelFileH5py, H5pyReadsTheModel) {
   write_model(small_model(), "h5py.h5");
