@@ -159,18 +159,14 @@ int train(const Flags& flags) {
   session.require_equal(hash128(cluster::to_toml(cluster_for(deck, session.size()))), "the cluster descriptions");
   const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
 
-  const auto backend = runtime::make_backend();
+  const auto backend = runtime::make_backend(static_cast<int>(deck.integer("runtime.threads")));
   const cluster::Mesh mesh = cluster::lay_out(plan.sharding.mesh, cluster_for(deck, session.size()));
   shard::PartitionOptions partition_options;
   partition_options.cost = cost::reshard_seconds(mesh);
   const shard::PartitionedProgram partitioned = shard::partition(model.program, plan.sharding, partition_options);
-  lower::LowerOptions lower_options;
+  lower::LowerOptions lower_options = runtime::options_for(*backend);
   lower_options.overlap = deck.flag("runtime.overlap");
   lower_options.bundle_bytes = deck.integer("runtime.bundle_bytes");
-  lower_options.updates_in_place = [&](const ir::Op& op) { return backend->updates_in_place(op); };
-  lower_options.workspace_bytes = [&](const ir::Program& program, const ir::Function& function, const ir::Op& op) {
-    return backend->make(program, function, op)->workspace_bytes();
-  };
   const lower::RankProgram program = lower::lower(partitioned, model.signature, session.rank(), lower_options);
   lower::verify(program);
   plan.bytes_per_rank = {program.arena_bytes};

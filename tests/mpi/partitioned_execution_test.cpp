@@ -78,7 +78,7 @@ void run_case(std::uint64_t seed, comm::Communicator& communicator, const kernel
   const shard::Sharding sharding = test::random_sharding(program, mesh, random);
   const shard::PartitionedProgram partitioned = shard::partition(program, sharding);
 
-  lower::LowerOptions options = test::options_for(backend);
+  lower::LowerOptions options = options_for(backend);
   options.bundle_bytes = random.pick(std::vector<std::int64_t>{0, 256, 1 << 20});
   options.overlap = random.chance(0.7);
   const lower::RankProgram tasks =

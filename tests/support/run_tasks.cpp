@@ -41,15 +41,6 @@ ir::Signature plain_signature(const ir::Function& function) {
   return signature;
 }
 
-lower::LowerOptions options_for(const kernels::Backend& backend) {
-  lower::LowerOptions options;
-  options.updates_in_place = [&](const ir::Op& op) { return backend.updates_in_place(op); };
-  options.workspace_bytes = [&](const ir::Program& program, const ir::Function& function, const ir::Op& op) {
-    return backend.make(program, function, op)->workspace_bytes();
-  };
-  return options;
-}
-
 void expect_near(const kernels::reference::Tensor& want, const std::byte* got, const std::string& what) {
   const ir::DType dtype = want.type.dtype;
   Tensor have(want.type);

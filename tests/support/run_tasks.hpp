@@ -5,17 +5,12 @@
 #include <string>
 
 #include <rhino/ir/signature.hpp>
-#include <rhino/kernels/kernel.hpp>
 #include <rhino/kernels/reference/interpreter.hpp>
-#include <rhino/lower/lower.hpp>
 
 namespace rhino::test {
 
 /// Every parameter a batch, every result a metric.
 ir::Signature plain_signature(const ir::Function& function);
-
-/// What the lowering needs to know of a backend. The backend must outlive it.
-lower::LowerOptions options_for(const kernels::Backend& backend);
 
 /// Expects equal elements: exactly for integers and booleans, up to the order of summation for floats.
 void expect_near(const kernels::reference::Tensor& want, const std::byte* got, const std::string& what);

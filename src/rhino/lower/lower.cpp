@@ -36,7 +36,7 @@ class Emitter {
       for (const Move& move : places.before[u]) tasks.push_back({copy(move), "copy"});
       switch (unit.kind) {
         case UnitKind::Fused:
-          tasks.push_back({fused(f, schedule.fusion, unit, places), name_of(f, unit)});
+          tasks.push_back({fused(f, schedule.fusion, unit, places, places.workspace[u]), name_of(f, unit)});
           break;
         case UnitKind::Kernel:
           tasks.push_back({kernel(schedule.function, f, unit, places, places.workspace[u]), name_of(f, unit)});
@@ -123,12 +123,13 @@ class Emitter {
 
   CopyTask copy(const Move& move) { return {buffer(move.from, move.type), buffer(move.to, move.type)}; }
 
-  FusedTask fused(const Function& f, const FusionPlan& plan, const Unit& unit, const FunctionPlaces& places) {
+  FusedTask fused(const Function& f, const FusionPlan& plan, const Unit& unit, const FunctionPlaces& places, Place scratch) {
     FusedTask task;
     std::vector<ValueId> inputs;
     task.expression = build_expression(f, plan, unit.ops, unit.writes, inputs);
     for (ValueId input : inputs) task.inputs.push_back(buffer(places.values[input.index()], f.type(input)));
     for (ValueId output : unit.writes) task.outputs.push_back(buffer(places.values[output.index()], f.type(output)));
+    task.workspace = workspace(scratch);
     return task;
   }
 
@@ -139,10 +140,13 @@ class Emitter {
     KernelTask task{id, unit.ops[0], {}, {}, {}};
     for (ValueId operand : op.operands) task.operands.push_back(buffer(places.values[operand.index()], f.type(operand)));
     for (ValueId result : op.results) task.results.push_back(buffer(places.values[result.index()], f.type(result)));
-    if (scratch.valid()) {
-      task.workspace = buffer(scratch, {ir::DType::U8, {storage_.storages[scratch.storage].bytes}});
-    }
+    task.workspace = workspace(scratch);
     return task;
+  }
+
+  BufferId workspace(Place scratch) {
+    if (!scratch.valid()) return {};
+    return buffer(scratch, {ir::DType::U8, {storage_.storages[scratch.storage].bytes}});
   }
 
   CollectiveTask collective(const Function& f, const Unit& unit, const FunctionPlaces& places, Place bundle,

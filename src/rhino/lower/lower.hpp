@@ -18,6 +18,8 @@ struct LowerOptions {
   bool overlap = true;
   /// Scratch bytes that the kernel of an op needs. Empty: none.
   std::function<std::int64_t(const ir::Program&, const ir::Function&, const ir::Op&)> workspace_bytes;
+  /// The same for the kernel of a fused group. Empty: none.
+  std::function<std::int64_t(const ir::FusedExpression&)> fused_workspace_bytes;
   /// Whether the kernel of an op may write result 0 over operand 0. Empty: never.
   std::function<bool(const ir::Op&)> updates_in_place;
 };

@@ -40,6 +40,7 @@ struct FusedTask {
   ir::FusedExpression expression;
   std::vector<BufferId> inputs;   ///< one per input of the expression
   std::vector<BufferId> outputs;  ///< one per output of the expression
+  BufferId workspace;             ///< invalid if none
 };
 
 /// One op that has a kernel of its own (dot, convolution, reduce, gather ..).

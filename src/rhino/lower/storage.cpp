@@ -237,10 +237,19 @@ class FunctionPlanner {
       Storage& block = p_.storage(place(value));
       block.first = std::min(block.first, unit.begin);
     }
+    const std::int64_t scratch = workspace_bytes(unit);
+    if (scratch > 0) places_.workspace[u] = p_.new_storage(BufferKind::Workspace, scratch, unit.begin, unit.end);
+  }
+
+  std::int64_t workspace_bytes(const Unit& unit) const {
     if (unit.kind == UnitKind::Kernel && p_.options_.workspace_bytes) {
-      const std::int64_t scratch = p_.options_.workspace_bytes(p_.program_, function_, function_.op(unit.ops[0]));
-      if (scratch > 0) places_.workspace[u] = p_.new_storage(BufferKind::Workspace, scratch, unit.begin, unit.end);
+      return p_.options_.workspace_bytes(p_.program_, function_, function_.op(unit.ops[0]));
     }
+    if (unit.kind == UnitKind::Fused && p_.options_.fused_workspace_bytes) {
+      std::vector<ValueId> inputs;
+      return p_.options_.fused_workspace_bytes(build_expression(function_, schedule_.fusion, unit.ops, unit.writes, inputs));
+    }
+    return 0;
   }
 
   Place reuse_or_new(std::size_t u, ValueId value, std::vector<std::size_t>& taken) {

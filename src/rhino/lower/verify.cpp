@@ -101,6 +101,7 @@ class Walker {
     RHINO_ASSERT(task.inputs.size() == task.expression.inputs.size() && task.outputs.size() == task.expression.outputs.size(),
                  "fused task {} with {} inputs and {} outputs", name, task.inputs.size(), task.outputs.size());
     for (BufferId id : task.inputs) read(id, name);
+    if (task.workspace.valid()) write(task.workspace);
     for (BufferId id : task.outputs) write(id);
   }
   void visit(const KernelTask& task, const std::string& name) {

@@ -79,21 +79,23 @@ std::vector<Executor::Prepared> Executor::prepare(const std::vector<lower::Task>
       p.kernel = backend_.make_fused(fused->expression);
       p.operands = fused->inputs;
       p.results = fused->outputs;
+      p.workspace = fused->workspace;
     } else if (const auto* kernel = std::get_if<lower::KernelTask>(&task.body)) {
       const ir::Function& function = program_.program.function(kernel->function);
       p.kernel = backend_.make(program_.program, function, function.op(kernel->op));
       p.operands = kernel->operands;
       p.results = kernel->results;
       p.workspace = kernel->workspace;
-      const std::int64_t have =
-          kernel->workspace.valid() ? program_.buffers[kernel->workspace.index()].type.bytes() : 0;
-      RHINO_ASSERT(p.kernel->workspace_bytes() <= have, "{} needs {} bytes of workspace and has {}", task.name,
-                   p.kernel->workspace_bytes(), have);
     } else if (const auto* loop = std::get_if<lower::LoopTask>(&task.body)) {
       p.nested.push_back(prepare(loop->condition));
       p.nested.push_back(prepare(loop->body));
     } else if (const auto* branch = std::get_if<lower::BranchTask>(&task.body)) {
       for (const auto& tasks_of_branch : branch->branches) p.nested.push_back(prepare(tasks_of_branch));
+    }
+    if (p.kernel) {
+      const std::int64_t have = p.workspace.valid() ? program_.buffers[p.workspace.index()].type.bytes() : 0;
+      RHINO_ASSERT(p.kernel->workspace_bytes() <= have, "{} needs {} bytes of workspace and has {}", task.name,
+                   p.kernel->workspace_bytes(), have);
     }
     prepared.push_back(std::move(p));
   }

@@ -39,7 +39,7 @@ void check_program(const ir::Program& program, const std::vector<ir::Literal>& a
   const std::vector<Tensor> want = kernels::reference::run(program, program.main, tensors);
 
   const lower::RankProgram tasks =
-      lower::lower(on_one_device(program), test::plain_signature(program.entry()), 0, test::options_for(backend));
+      lower::lower(on_one_device(program), test::plain_signature(program.entry()), 0, options_for(backend));
   ASSERT_NO_THROW(lower::verify(tasks)) << what << "\n" << lower::to_string(tasks);
   const auto communicator = comm::make_single_communicator();
   Executor executor(tasks, backend, *communicator, device::make_host_arena(tasks.arena_bytes));
@@ -87,7 +87,7 @@ class StateTest : public testing::Test {
       signature.params.push_back({"s" + std::to_string(i), ir::ParamRole::State, ir::StateKind::Param, ir::Evidence::User});
       signature.results.push_back({"s" + std::to_string(i), ir::ResultRole::State, static_cast<std::uint32_t>(i), ir::Evidence::User});
     }
-    const lower::RankProgram tasks = lower::lower(on_one_device(program_), signature, 0, test::options_for(*backend));
+    const lower::RankProgram tasks = lower::lower(on_one_device(program_), signature, 0, options_for(*backend));
     lower::verify(tasks);
     const auto communicator = comm::make_single_communicator();
     Executor executor(tasks, *backend, *communicator, device::make_host_arena(tasks.arena_bytes));
