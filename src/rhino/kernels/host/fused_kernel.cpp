@@ -63,15 +63,15 @@ class RowWalk {
 
 class FusedKernel final : public Kernel {
  public:
-  explicit FusedKernel(FusedProgram program) : program_(std::move(program)) {
+  FusedKernel(FusedProgram program, std::shared_ptr<Scratch> scratch)
+      : program_(std::move(program)), scratch_(std::move(scratch)) {
     pointer_bytes_ = static_cast<std::int64_t>((program_.registers.size() * sizeof(void*) + 63) / 64 * 64);
+    scratch_->reserve(static_cast<std::size_t>(pointer_bytes_ + program_.workspace));
   }
 
-  std::int64_t workspace_bytes() const override { return pointer_bytes_ + program_.workspace; }
-
-  void run(std::span<const void* const> operands, std::span<void* const> results, void* workspace) const override {
+  void run(std::span<const void* const> operands, std::span<void* const> results, void*) const override {
     if (program_.elements == 0) return;
-    Run run{*this, operands, results, static_cast<std::byte**>(workspace), static_cast<std::byte*>(workspace) + pointer_bytes_};
+    Run run{*this, operands, results, reinterpret_cast<std::byte**>(scratch_->data()), scratch_->data() + pointer_bytes_};
     run.prepare();
     program_.whole_rows ? run.by_whole_rows() : run.by_pieces();
   }
@@ -252,13 +252,14 @@ class FusedKernel final : public Kernel {
   };
 
   FusedProgram program_;
+  std::shared_ptr<Scratch> scratch_;
   std::int64_t pointer_bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_fused_kernel(const ir::FusedExpression& expression) {
-  return std::make_unique<FusedKernel>(compile_fused(expression));
+std::unique_ptr<Kernel> make_fused_kernel(const ir::FusedExpression& expression, std::shared_ptr<Scratch> scratch) {
+  return std::make_unique<FusedKernel>(compile_fused(expression), std::move(scratch));
 }
 
 }  // namespace rhino::kernels::host

@@ -21,7 +21,7 @@ class HostBackend final : public Backend {
   }
 
   std::unique_ptr<Kernel> make_fused(const ir::FusedExpression& expression) const override {
-    return make_fused_kernel(expression);
+    return make_fused_kernel(expression, scratch_);
   }
 
   bool updates_in_place(const ir::Op& op) const override {
@@ -30,6 +30,7 @@ class HostBackend final : public Backend {
 
  private:
   std::unique_ptr<Backend> fallback_;
+  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();
 };
 
 }  // namespace
