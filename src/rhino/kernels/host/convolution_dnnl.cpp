@@ -290,7 +290,7 @@ std::unique_ptr<Kernel> make_dnnl_convolution(const ConvolutionProblem& problem)
   try {
     return std::make_unique<DnnlConvolution>(problem, form, *descriptors);
   } catch (const dnnl::error&) {
-    return nullptr;  // not implemented for this shape
+    return nullptr;  // oneDNN has no primitive for this shape
   }
 }
 
