@@ -228,14 +228,21 @@ class Widening(unittest.TestCase):
             else:
                 np.testing.assert_array_equal(x, y)
 
-    def test_constants_keep_their_narrow_value(self):
+    def widened_loss(self, factor):
+        """Loss of a step, widened to f64, that is `factor` at the values given here."""
+
         def step(s, b):
-            return s, {"loss": (s["w"] + b["x"]).sum() * 0.1}
+            return s, {"loss": (s["w"] + b["x"]).sum() * factor}
 
         made = (step, {"w": np.zeros(1, np.float32)}, {"x": np.ones(1, np.float32)})
-        parts, _, wide = self.widened(made)
-        out = widen.Runner(wide)([np.zeros(1), np.ones(1)])
-        self.assertEqual(out[-1], np.float64(np.float32(0.1)))
+        _, _, wide = self.widened(made)
+        return widen.Runner(wide)([np.zeros(1), np.ones(1)])[-1]
+
+    def test_short_decimals_are_those_of_a_program_in_f64(self):
+        self.assertEqual(self.widened_loss(0.1), 0.1)
+
+    def test_other_constants_keep_their_narrow_value(self):
+        self.assertEqual(self.widened_loss(0.123456789), np.float64(np.float32(0.123456789)))
 
     def test_infinities_and_blobs(self):
         table = np.array([[1.5, -np.inf, 3e38], [1e-40, np.inf, -0.0]], np.float32)
