@@ -169,8 +169,12 @@ class FunctionRewriter {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
   }
 
-  void rewrite_op(const ir::Op& op, const Strategy& strategy) {
+  void rewrite_op(const ir::Op& op, const Strategy& chosen) {
     const FactorMap map = factor_map(owner_.program(), function_, op);
+    // Splits that mean the same for a factor may differ for a larger dimension that the factor stands in; the layouts are
+    // those of the canonical splits, so the rules must see the same ones.
+    Strategy strategy = chosen;
+    for (DimLayout& factor : strategy.factors) factor = canonical(std::move(factor), owner_.mesh());
     OpSite site{owner_.program(), op, map, strategy, owner_.cost(), {}, {}, {}, {}, {}, {}};
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       site.operand_types.push_back(function_.type(op.operands[i]));
