@@ -2,6 +2,7 @@
 #include <rhino/frontend/assembler.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -161,13 +162,18 @@ void Assembler::bind_param(Scope& scope, const SyntaxParam& param) {
 
 void Assembler::note_params(const SyntaxFunction& syntax, ir::FunctionId id, std::span<const std::size_t> counts) {
   ir::Function& function = program_.function(id);
+  const std::vector<ir::Notes> from_body = std::exchange(function.param_notes, {});  // sharding of parameters
   const auto& params = syntax.body.params;
   for (std::size_t i = 0; i < params.size(); ++i) {
     ir::Notes notes = notes_of(params[i].attributes);
     if (std::string name = location_name(params[i].location); !name.empty()) notes.emplace_back("loc", std::move(name));
     function.param_notes.insert(function.param_notes.end(), counts[i], notes);
   }
-  function.param_notes.resize(function.params.size());
+  for (const ElidedConstant& elided : states_[current_function_].elided)
+    function.param_notes.push_back({{"loc", std::string(elided.name)}, {"rhino.elided_constant", "true"}});
+  RHINO_ASSERT(function.param_notes.size() == function.params.size());
+  for (std::size_t i = 0; i < from_body.size(); ++i)
+    function.param_notes[i].insert(function.param_notes[i].end(), from_body[i].begin(), from_body[i].end());
   for (const auto& attributes : syntax.result_attributes)
     function.result_notes.push_back(notes_of(attributes));
   function.result_notes.resize(function.results.size());
@@ -176,12 +182,6 @@ void Assembler::note_params(const SyntaxFunction& syntax, ir::FunctionId id, std
   };
   if (all_empty(function.param_notes)) function.param_notes.clear();
   if (all_empty(function.result_notes)) function.result_notes.clear();
-  for (const ElidedConstant& elided : states_[current_function_].elided) {
-    function.param_notes.resize(function.params.size());
-    function.param_notes[function.params.size() - states_[current_function_].elided.size() +
-                         static_cast<std::size_t>(&elided - states_[current_function_].elided.data())] = {
-        {"loc", std::string(elided.name)}, {"rhino.elided_constant", "true"}};
-  }
 }
 
 void Assembler::lower_function(std::size_t index) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -123,7 +124,8 @@ std::vector<ir::ValueId> OpContext::values_widened(ir::FunctionId region,
     const int parameter = parameter_of(i);
     if (parameter < 0 || static_cast<std::size_t>(parameter) >= params.size()) continue;
     const ir::DType from = type(widened[i]).dtype, to = params[static_cast<std::size_t>(parameter)].dtype;
-    const bool same_sort = (ir::is_float(from) && ir::is_float(to)) || (ir::is_signed_int(from) && ir::is_signed_int(to)) ||
+    const bool same_sort = (ir::is_float(from) && ir::is_float(to)) ||
+                           (ir::is_signed_int(from) && ir::is_signed_int(to)) ||
                            (ir::is_unsigned_int(from) && ir::is_unsigned_int(to));
     if (same_sort && ir::dtype_bits(to) > ir::dtype_bits(from)) widened[i] = builder.convert(widened[i], to);
   }
@@ -258,6 +260,8 @@ double OpContext::number(Keys keys) {
   const AttributeValue& value = require(keys);
   if (value.kind != Kind::Float && value.kind != Kind::Integer)
     fail(fmt::format("the attribute '{}' must be a number", *keys.begin()));
+  if (value.text.starts_with("0x"))  // the bits of a 32-bit float
+    return std::bit_cast<float>(static_cast<std::uint32_t>(value.integer));
   return value.number;
 }
 

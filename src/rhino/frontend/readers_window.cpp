@@ -162,8 +162,8 @@ std::vector<Bound> read_reduce_window(OpContext& context) {
   context.expect_regions(1);
   ir::ReduceWindowAttrs attrs{read_window(context)};
   const ir::FunctionId reducer = context.region_by_copy(0, "window_reducer");
-  return results(context.builder.add_multi(OpKind::ReduceWindow, reduction_values(context, reducer), std::move(attrs),
-                                           {reducer}));
+  return results(
+      context.builder.add_multi(OpKind::ReduceWindow, reduction_values(context, reducer), std::move(attrs), {reducer}));
 }
 
 std::vector<Bound> read_select_and_scatter(OpContext& context) {

@@ -11,6 +11,8 @@ bool is_return(std::string_view name) {
          name == "sdy.return";
 }
 
+bool is_convolution(std::string_view name) { return name.ends_with(".convolution") || name.ends_with(".dynamic_conv"); }
+
 std::string_view without_dialect(std::string_view name) {
   const std::size_t dot = name.find('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -103,7 +105,7 @@ void StablehloParser::parse_soup(SyntaxOp& op) {
     const std::string_view word = scanner_.peek_word();
     if (!word.empty() && word != "loc") {
       // A word begins an item only after a comma or bracket; or it is the key of one that follows without comma.
-      if (may_have_word || (!is_return(op.name) && open == 0 && op.name.ends_with("convolution"))) {
+      if (may_have_word || (!is_return(op.name) && open == 0 && is_convolution(op.name))) {
         if (word == "dense" || word == "dense_resource") return parse_soup_literal(op);
         parse_soup_word(op);
         continue;
@@ -135,7 +137,7 @@ void StablehloParser::parse_soup_word(SyntaxOp& op) {
   }
   Attribute attribute;
   attribute.key = word;
-  if (op.name.ends_with("convolution") && word == "dim_numbers") {
+  if (is_convolution(op.name) && word == "dim_numbers") {
     attribute.key = "dimension_numbers";
     attribute.value.kind = AttributeValue::Kind::Dict;
     attribute.value.position = position;

@@ -81,9 +81,12 @@ SyntaxType StablehloParser::parse_tensor_type() {
 std::vector<SyntaxType> StablehloParser::parse_type_list(char close) {
   std::vector<SyntaxType> types;
   if (scanner_.accept(close)) return types;
-  do
+  std::size_t leaves = 0;
+  do {
     types.push_back(parse_type());
-  while (scanner_.accept(','));
+    leaves += types.back().leaves;
+    if (leaves > max_type_leaves) scanner_.fail("this type holds too many tensors");
+  } while (scanner_.accept(','));
   scanner_.expect(close, "a list of types");
   return types;
 }
@@ -127,6 +130,8 @@ SyntaxType StablehloParser::parse_type() {
     scanner_.expect('<', "'tuple'");
     type.kind = SyntaxType::Kind::Tuple;
     type.results = parse_type_list('>');
+    for (const SyntaxType& element : type.results)
+      type.leaves += element.leaves;
     return type;
   }
   type.kind = SyntaxType::Kind::Scalar;

@@ -26,7 +26,11 @@ struct SyntaxType {
   ir::TensorType tensor;            ///< Tensor; for Scalar its element type where we have that type
   std::vector<SyntaxType> inputs;   ///< Function
   std::vector<SyntaxType> results;  ///< Function results, Tuple elements
+  std::size_t leaves = 1;           ///< tensors in it, counted through all levels
 };
+
+/// Tensors that one type may hold; aliases of aliases could otherwise double it at every level.
+inline constexpr std::size_t max_type_leaves = 1 << 16;
 
 struct Attribute;
 

@@ -132,6 +132,13 @@ TEST(Diagnostics, LongChainsAreNoProblem) {
       "func.func @main(%x: tensor<f32>) { %0 = \"stablehlo.abs\"(%x) {mhlo.note = #a999} : (tensor<f32>) -> "
       "tensor<f32>\n return }\n";
   EXPECT_EQ(parse_stablehlo(aliases).entry().ops.size(), 1u);
+  std::string types = "!t0 = tuple<tensor<f32>, tensor<f32>>\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string last = "!t" + std::to_string(i - 1);
+    types += "!t" + std::to_string(i) + " = tuple<" + last + ", " + last + ">\n";
+  }
+  types += "func.func @main(%x: !t59) { return }\n";
+  EXPECT_NE(message_of<ImportError>(types).find("too many tensors"), std::string::npos);
 }
 
 }  // namespace

@@ -313,6 +313,14 @@ TEST(StablehloModule, ShardingIsKeptAsNotes) {
             (ir::Notes{{"sharding", "<@mesh, [{}]>"}, {"mhlo.sharding", "{devices=[2]<=[2]}"}}));
 }
 
+TEST(StablehloModule, ShardingOfAParameterInTheBodyJoinsItsOtherNotes) {
+  const ir::Program program = parse(
+      "func.func @main(%a: tensor<4xf32> {jax.buffer_donor = true}, %b: tensor<4xf32>) {\n %0 = stablehlo.custom_call "
+      "@Sharding(%b) {mhlo.sharding = \"{replicated}\"} : (tensor<4xf32>) -> tensor<4xf32>\n return\n}\n");
+  EXPECT_EQ(program.entry().param_notes[0], (ir::Notes{{"jax.buffer_donor", "true"}}));
+  EXPECT_EQ(program.entry().param_notes[1], (ir::Notes{{"mhlo.sharding", "{replicated}"}}));
+}
+
 TEST(StablehloModule, TuplesAreTakenApart) {
   const ir::Program program = parse(
       "func.func @main(%a: tensor<2xf32>, %t: tuple<tensor<i32>, tuple<tensor<2xf32>>>) -> tuple<tensor<2xf32>, "
