@@ -8,6 +8,10 @@ std::unique_ptr<Kernel> make_op_kernel(const ir::Program& program, const ir::Fun
   switch (op.kind) {
     case ir::OpKind::Convolution: return make_convolution_kernel(context);
     case ir::OpKind::DotGeneral: return make_dot_kernel(context);
+    case ir::OpKind::Gather: return make_gather_kernel(context);
+    case ir::OpKind::Scatter: return make_scatter_kernel(context);
+    case ir::OpKind::ReduceWindow: return make_reduce_window_kernel(context);
+    case ir::OpKind::SelectAndScatter: return make_select_and_scatter_kernel(context);
     case ir::OpKind::Reduce: return make_reduce_kernel(context);
     default: return make_movement_kernel(context);
   }

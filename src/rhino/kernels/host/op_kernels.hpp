@@ -25,6 +25,10 @@ std::unique_ptr<Kernel> make_op_kernel(const ir::Program& program, const ir::Fun
 std::unique_ptr<Kernel> make_convolution_kernel(const OpContext& context);
 std::unique_ptr<Kernel> make_dot_kernel(const OpContext& context);
 std::unique_ptr<Kernel> make_reduce_kernel(const OpContext& context);
+std::unique_ptr<Kernel> make_gather_kernel(const OpContext& context);
+std::unique_ptr<Kernel> make_scatter_kernel(const OpContext& context);
+std::unique_ptr<Kernel> make_reduce_window_kernel(const OpContext& context);
+std::unique_ptr<Kernel> make_select_and_scatter_kernel(const OpContext& context);
 std::unique_ptr<Kernel> make_movement_kernel(const OpContext& context);
 
 /// Threads that OpenBLAS may use in this process.
