@@ -28,9 +28,12 @@ struct IndexedWindows {
     std::int64_t step = 0;         ///< in the index tensor
     std::int64_t stride = 0;       ///< in the large operand
     std::int64_t highest = 0;      ///< last start with which the window lies inside
+    std::size_t dim = 0;           ///< of the large operand
   };
   std::vector<Component> components;
   ir::Dims window, window_large_strides, window_moving_strides;  ///< the window's dimensions that both tensors have
+  std::vector<std::size_t> window_dims;                          ///< their dimensions of the large operand
+  ir::Dims large_dims;
   std::int64_t width = 4;
 
   /// `moving_window_dims`: dimensions of the moving tensor that are the window's; `sizes`: window per dimension of the large
@@ -39,7 +42,7 @@ struct IndexedWindows {
                  const std::vector<int>& moving_window_dims, const std::vector<int>& dropped,
                  const std::vector<int>& batching, const std::vector<int>& indices_batching, const std::vector<int>& map,
                  int index_vector_dim, const ir::Dims& sizes)
-      : index_dtype(indices.dtype), width(static_cast<std::int64_t>(ir::dtype_bytes(large.dtype))) {
+      : index_dtype(indices.dtype), large_dims(large.dims), width(static_cast<std::int64_t>(ir::dtype_bytes(large.dtype))) {
     const ir::Dims large_strides = ir::row_major_strides(large.dims), moving_strides_all = ir::row_major_strides(moving.dims),
                    index_strides_all = ir::row_major_strides(indices.dims);
     const auto vector_dim = static_cast<std::size_t>(index_vector_dim);
@@ -60,11 +63,12 @@ struct IndexedWindows {
     for (std::size_t i = 0; i < map.size(); ++i) {
       const auto d = static_cast<std::size_t>(map[i]);
       const std::int64_t step = vector_dim < indices.dims.size() ? index_strides_all[vector_dim] : 0;
-      components.push_back({static_cast<std::int64_t>(i) * step, large_strides[d], large.dims[d] - sizes[d]});
+      components.push_back({static_cast<std::int64_t>(i) * step, large_strides[d], large.dims[d] - sizes[d], d});
     }
     for (std::size_t d = 0; d < large.dims.size(); ++d) {
       if (contains(dropped, d) || contains(batching, d)) continue;
       window.push_back(sizes[d]);
+      window_dims.push_back(d);
       window_large_strides.push_back(large_strides[d]);
     }
   }
@@ -128,7 +132,7 @@ class GatherKernel final : public Kernel {
   StridedCopy copy_;
 };
 
-/// Scatter by a well-known combiner (`combine`), or of the updates as they are. Windows that do not lie inside are skipped.
+/// Scatter by a well-known combiner (`combine`), or of the updates as they are. Elements that lie outside are skipped.
 class ScatterKernel final : public Kernel {
  public:
   ScatterKernel(IndexedWindows windows, Loop combine, std::int64_t bytes)
@@ -156,7 +160,10 @@ class ScatterKernel final : public Kernel {
         if (!inside) break;
         to += index * component.stride;
       }
-      if (!inside) continue;
+      if (!inside) {
+        update_part(operands, at.offset(0), at.offset(1), at.offset(2), results[0]);
+        continue;
+      }
       const auto* x = static_cast<const std::byte*>(operands[2]) + at.offset(1) * w.width;
       auto* y = static_cast<std::byte*>(results[0]) + to * w.width;
       if (row_ > 0) {
@@ -170,9 +177,44 @@ class ScatterKernel final : public Kernel {
   }
 
  private:
-  void update(const std::byte* from, std::byte* to) const {
-    if (combine_ != nullptr) combine_({{to, from, nullptr}, to, inner_});
-    else std::memcpy(to, from, static_cast<std::size_t>(inner_ * windows_.width));
+  void update(const std::byte* from, std::byte* to) const { update(from, to, inner_); }
+
+  void update(const std::byte* from, std::byte* to, std::int64_t count) const {
+    if (combine_ != nullptr) combine_({{to, from, nullptr}, to, count});
+    else std::memcpy(to, from, static_cast<std::size_t>(count * windows_.width));
+  }
+
+  /// A window of which some or all elements lie outside, element by element.
+  void update_part(std::span<const void* const> operands, std::int64_t index_at_batch, std::int64_t from, std::int64_t to,
+                   void* result) const {
+    const IndexedWindows& w = windows_;
+    ir::Dims start(w.large_dims.size(), 0);
+    for (const auto& component : w.components) {
+      const std::int64_t index = index_at(w.index_dtype, operands[1], index_at_batch + component.step);
+      if (index < -w.large_dims[component.dim] || index >= w.large_dims[component.dim]) return;  // no window reaches inside
+      start[component.dim] = index;
+      to += index * component.stride;
+    }
+    for (std::size_t d = 0; d < start.size(); ++d) {
+      const bool in_window = std::find(w.window_dims.begin(), w.window_dims.end(), d) != w.window_dims.end();
+      if (!in_window && start[d] < 0) return;
+    }
+    ir::Dims index(w.window.size(), 0);
+    for (Odometer<2> part(w.window, {&w.window_moving_strides, &w.window_large_strides}); !part.done(); part.next()) {
+      bool inside = true;
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        const std::int64_t i = start[w.window_dims[d]] + index[d];
+        inside = inside && i >= 0 && i < w.large_dims[w.window_dims[d]];
+      }
+      if (inside) {
+        update(static_cast<const std::byte*>(operands[2]) + (from + part.offset(0)) * w.width,
+               static_cast<std::byte*>(result) + (to + part.offset(1)) * w.width, 1);
+      }
+      for (std::size_t d = index.size(); d-- > 0;) {
+        if (++index[d] < w.window[d]) break;
+        index[d] = 0;
+      }
+    }
   }
 
   IndexedWindows windows_;
