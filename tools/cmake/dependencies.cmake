@@ -3,6 +3,7 @@
 # Afterwards these targets exist: fmt::fmt spdlog::spdlog CLI11::CLI11 tomlplusplus::tomlplusplus
 # nlohmann_json::nlohmann_json MPI::MPI_C HDF5::HDF5 Kokkos::kokkos PkgConfig::hwloc PkgConfig::xxhash
 # PkgConfig::libzip PkgConfig::sleef rhino_external::openblas rhino_external::dnnl
+# OpenMP::OpenMP_CXX
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -47,6 +48,9 @@ function(rhino_find_external name library header)
 endfunction()
 rhino_find_external(openblas openblas cblas.h openblas openblas-pthread)
 rhino_find_external(dnnl dnnl dnnl.hpp)
+
+# The packaged oneDNN runs on OpenMP; its number of threads is set through this.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 if(RHINO_ENABLE_CUDA)
   include("${CMAKE_CURRENT_LIST_DIR}/rhino_cuda.cmake")

@@ -4,13 +4,17 @@
 #include <climits>
 
 #include <cblas.h>
+#include <omp.h>
 
 #include <rhino/base/error.hpp>
 #include <rhino/kernels/host/op_kernels.hpp>
 
 namespace rhino::kernels::host {
 
-void set_threads(int threads) { openblas_set_num_threads(threads); }
+void set_threads(int threads) {
+  openblas_set_num_threads(threads);
+  omp_set_num_threads(threads);  // oneDNN's: ranks that each take all cores spin in each other's way
+}
 
 void gemm(ir::DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a, MatrixLayout a_layout, const void* b,
           MatrixLayout b_layout, void* c, std::int64_t c_leading, bool accumulate) {

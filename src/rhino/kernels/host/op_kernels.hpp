@@ -31,7 +31,7 @@ std::unique_ptr<Kernel> make_reduce_window_kernel(const OpContext& context);
 std::unique_ptr<Kernel> make_select_and_scatter_kernel(const OpContext& context);
 std::unique_ptr<Kernel> make_movement_kernel(const OpContext& context);
 
-/// Threads that OpenBLAS may use in this process.
+/// Threads that OpenBLAS may use in this process, and oneDNN when it is called from this thread.
 void set_threads(int threads);
 
 }  // namespace rhino::kernels::host
