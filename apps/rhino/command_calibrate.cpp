@@ -47,7 +47,7 @@ Action declare(CLI::App& cli) {
 
 const Command calibrate_command = {
     "calibrate",
-    "Measures this machine once; the planner uses it",
+    "measure this machine once; the planner uses it",
     "mpirun -n 2 rhino calibrate\nmpirun -n 4 rhino calibrate -o cluster.toml",
     declare,
 };

@@ -80,7 +80,7 @@ Action declare(CLI::App& cli) {
 
 const Command plan_command = {
     "plan",
-    "Finds the best way to run a model on many devices",
+    "find the best way to run a model on many devices",
     "mpirun -n 2 rhino plan inputs/gpt_tiny.toml --ranks 4 -o plan.h5\n"
     "rhino plan model.h5 --cluster cluster.toml -O2",
     declare,

@@ -218,7 +218,7 @@ Action declare(CLI::App& cli) {
 
 const Command train_command = {
     "train",
-    "Finds a plan for the ranks of this job and trains",
+    "find a plan for the ranks of this job and train",
     "mpirun -n 4 rhino train inputs/gpt_tiny.toml\n"
     "mpirun -n 2 rhino train inputs/mlp_digits.toml --plan data --steps 50 --metrics losses.jsonl\n"
     "rhino train model.h5 --data tokens.h5 plan.level=2",

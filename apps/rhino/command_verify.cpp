@@ -188,7 +188,7 @@ Action declare(CLI::App& cli) {
 
 const Command verify_command = {
     "verify",
-    "Runs all devices of a plan in one process and compares with the unsharded program",
+    "run all devices of a plan in one process and compare with the unsharded program",
     "rhino verify inputs/gpt_tiny.toml --plan tensor --ranks 4\n"
     "rhino verify model.h5 plan.h5",
     declare,
