@@ -2,7 +2,6 @@
 #include <rhino/frontend/roles.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <unordered_map>
@@ -79,6 +78,8 @@ class Inference {
   InferredRoles run() {
     match_by_paths();
     if (matched_ == 0) match_by_shapes();
+    match_counters();
+    adopt_result_paths();
     out_.signature.params.resize(params_.size());
     out_.signature.results.resize(results_.size());
     decide_params();
@@ -201,6 +202,34 @@ class Inference {
     assume("no path names: results {} to {} are taken as the new values of parameters 0 to {}, by shape and type",
            best_offset, best_offset + best - 1, best - 1);
     if (tie) assume("another run of results of equal length matches the leading parameters, too; the first was taken");
+  }
+
+  /// A counter or key of its own has no path in common with its result ("step", "result[3]"): it is matched where the
+  /// result follows that of the parameter before it.
+  void match_counters() {
+    for (std::size_t j = 1; j < results_.size(); ++j) {
+      if (param_of_result_[j].has_value() || !param_of_result_[j - 1].has_value()) continue;
+      const std::size_t i = *param_of_result_[j - 1] + std::size_t{1};
+      if (i >= params_.size() || taken_[i] || !(param_type(i) == result_type(j)) || params_[i].size() > 1) continue;
+      const bool counter = ir::is_integer(param_type(i).dtype) && param_type(i).rank() == 0;
+      const std::string name = file_path(params_[i], 0);
+      if (!counter && (name.empty() || guess_kind(name, param_type(i)) != ir::StateKind::Key)) continue;
+      param_of_result_[j] = static_cast<std::uint32_t>(i);
+      taken_[i] = true;
+      ++matched_;
+      assume("result {} is taken as the new value of parameter {}{}, by place and type", j, i,
+             name.empty() ? "" : " '" + name + "'");
+    }
+  }
+
+  /// Without argument locations (JAX's plain as_text()) the results still have names: those of the state that they replace.
+  void adopt_result_paths() {
+    for (std::size_t j = 0; j < results_.size(); ++j) {
+      if (!param_of_result_[j].has_value() || !params_[*param_of_result_[j]].empty()) continue;
+      Parts parts = results_[j];
+      if (!parts.empty() && parts[0] == "result") parts.erase(parts.begin());
+      if (parts.size() > 1) params_[*param_of_result_[j]] = std::move(parts);
+    }
   }
 
   void decide_params() {
@@ -343,84 +372,7 @@ class Inference {
   InferredRoles out_;
 };
 
-bool any_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool names_a_key(const std::string& part) {
-  std::string word;
-  for (std::size_t i = 0; i <= part.size(); ++i) {
-    if (i < part.size() && std::isalpha(static_cast<unsigned char>(part[i])) != 0) {
-      word += part[i];
-      continue;
-    }
-    if (!word.empty() && word.back() == 's') word.pop_back();
-    if (any_of(word, {"rng", "key", "prng", "seed"})) return true;
-    word.clear();
-  }
-  return false;
-}
-
-bool names_a_step(std::string part) {
-  if (part.size() > 1 && part.back() == 's') part.pop_back();
-  return any_of(part, {"step", "count", "t", "epoch", "iteration", "iter", "num_step", "global_step", "mini_step",
-                       "gradient_step"});
-}
-
 }  // namespace
-
-std::vector<std::string> split_path(std::string_view path) {
-  Parts parts;
-  std::string word;
-  const auto flush = [&] {
-    if (!word.empty()) parts.push_back(std::move(word));
-    word.clear();
-  };
-  std::size_t i = 0;
-  while (i < path.size()) {
-    const char c = path[i];
-    if (c == '.' || c == ']') {
-      flush();
-      ++i;
-    } else if (c == '[') {
-      flush();
-      ++i;
-      if (i < path.size() && (path[i] == '\'' || path[i] == '"')) {
-        const std::size_t close = path.find(path[i], i + 1);
-        if (close == std::string_view::npos) return {std::string(path)};
-        parts.emplace_back(path.substr(i + 1, close - i - 1));
-        i = close + 1;
-      }
-    } else {
-      word += c;
-      ++i;
-    }
-  }
-  flush();
-  return parts;
-}
-
-ir::StateKind guess_kind(std::string_view path, const ir::TensorType& type) {
-  std::vector<std::string> parts;
-  for (const std::string_view part : split(path, '/')) parts.push_back(lower(part));
-  if (type.dtype == ir::DType::U32 && std::any_of(parts.begin(), parts.end(), names_a_key)) return ir::StateKind::Key;
-  const bool integer = ir::is_integer(type.dtype);
-  if (integer && type.rank() == 0 && names_a_step(parts.back())) return ir::StateKind::Step;
-  for (const std::string& part : parts) {
-    if (any_of(part, {"batch_stats", "stats", "statistics", "running", "running_mean", "running_var", "running_std",
-                      "running_average", "running_stats", "moving", "moving_mean", "moving_var", "moving_average", "ema",
-                      "bn_state", "model_state"}))
-      return ir::StateKind::Statistics;
-    if (any_of(part, {"opt", "optim", "optimizer", "opt_state", "optimizer_state", "optstate", "mu", "nu", "momentum",
-                      "velocity", "trace", "adam", "m", "v", "moment", "moments", "acc", "accumulator", "accumulators",
-                      "slot", "slots"}))
-      return ir::StateKind::Optimizer;
-    if (any_of(part, {"param", "params", "parameter", "parameters", "weight", "weights", "theta", "model"}))
-      return ir::StateKind::Param;
-  }
-  if (type.rank() == 0 && names_a_step(parts.back())) return ir::StateKind::Step;
-  return integer || type.dtype == ir::DType::I1 ? ir::StateKind::Statistics : ir::StateKind::Param;
-}
 
 InferredRoles infer_roles(const ir::Program& program, const RoleOptions& options) {
   const ir::Function& function = program.entry();
@@ -444,37 +396,6 @@ InferredRoles infer_roles(const ir::Program& program, const RoleOptions& options
     RHINO_FAIL(InputError, "{}: {}", options.manifest_name, error.what());
   }
   return out;
-}
-
-std::string signature_table(const ir::Signature& signature, const ir::Function& function) {
-  std::vector<std::array<std::string, 6>> rows = {{"", "role", "kind", "type", "path", "evidence"}};
-  const auto short_type = [](const ir::TensorType& type) {
-    const std::string text = ir::to_string(type);
-    return text.substr(7, text.size() - 8);  // without tensor<>
-  };
-  for (std::size_t i = 0; i < signature.params.size(); ++i) {
-    const ir::ParamInfo& param = signature.params[i];
-    rows.push_back({fmt::format("parameter {}", i), std::string(name_of(param.role)),
-                    param.role == ir::ParamRole::State ? std::string(name_of(param.kind)) : "",
-                    short_type(function.type(function.params[i])), param.path, std::string(name_of(param.evidence))});
-  }
-  for (std::size_t i = 0; i < signature.results.size(); ++i) {
-    const ir::ResultInfo& result = signature.results[i];
-    const bool state = result.role == ir::ResultRole::State;
-    rows.push_back({fmt::format("result {}", i), std::string(name_of(result.role)),
-                    state ? fmt::format("-> {}", result.state_param) : "",
-                    short_type(function.type(function.results[i])), result.path, std::string(name_of(result.evidence))});
-  }
-  std::array<std::size_t, 6> widths{};
-  for (const auto& row : rows)
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  std::string table;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], widths[c]);
-    table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return table;
 }
 
 }  // namespace rhino::frontend

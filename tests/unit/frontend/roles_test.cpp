@@ -81,6 +81,32 @@ TEST(Roles, PathsOfJaxAreSplit) {
   EXPECT_THAT(split_path("broken['x"), ElementsAre("broken['x"));
 }
 
+TEST(Roles, NamesOfHloTextAreSplit) {
+  EXPECT_THAT(split_path("state__params____layer_0____w__.1"), ElementsAre("state", "params", "layer_0", "w"));
+  EXPECT_THAT(split_path("batch__x__"), ElementsAre("batch", "x"));
+  EXPECT_THAT(split_path("Arg_0.1"), ElementsAre("Arg_0", "1"));
+  EXPECT_THAT(split_path("____"), ElementsAre("____"));
+}
+
+TEST(Roles, ACounterOfItsOwnFollowsItsNeighbour) {
+  const auto program = program_of(
+      {{"params['w']", matrix}, {"params['b']", vector}, {"step", i32_scalar}, {"lr", f32_scalar}, {"x", tokens}},
+      {{"result[0]['w']", matrix}, {"result[0]['b']", vector}, {"result[1]", i32_scalar}, {"result[2]", f32_scalar}});
+  const InferredRoles roles = infer_roles(program);
+  EXPECT_THAT(params_of(roles.signature), ElementsAre("params/w:state/param", "params/b:state/param", "step:state/step",
+                                                      "lr:const", "x:batch"));
+  EXPECT_THAT(results_of(roles.signature), ElementsAre("params/w:0", "params/b:1", "step:2", "loss:loss"));
+}
+
+TEST(Roles, NamesOfResultsNameTheStateThatTheyReplace) {
+  const auto program = program_of({{"", matrix}, {"", i32_scalar}, {"", tokens}},
+                                  {{"result[0]['params']['w']", matrix}, {"result[0]['step']", i32_scalar},
+                                   {"result[1]['accuracy']", f32_scalar}, {"result[1]['loss']", f32_scalar}});
+  const InferredRoles roles = infer_roles(program);
+  EXPECT_THAT(params_of(roles.signature), ElementsAre("params/w:state/param", "step:state/step", "arg2:batch"));
+  EXPECT_THAT(results_of(roles.signature), ElementsAre("params/w:0", "step:1", "accuracy:metric", "loss:loss"));
+}
+
 TEST(Roles, EqualPathsDecide) {
   const auto program = program_of({{"state['opt'][0].count", i32_scalar},
                                    {"state['opt'][0].mu['w']", matrix},
