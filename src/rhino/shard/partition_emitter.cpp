@@ -59,6 +59,8 @@ ValueId Emitter::index(std::int64_t value) {
 ValueId Emitter::zero(DType dtype) { return builder_.scalar_int(dtype, 0); }
 
 ValueId Emitter::identity(PartialKind kind, DType dtype) {
+  // -0 and not 0: 0 + -0 is 0, so that only -0 leaves every number as it is.
+  if (kind == PartialKind::Sum && ir::is_float(dtype)) return builder_.constant(ir::Literal::splat({dtype, {}}, -0.0));
   return builder_.constant(ir::reducer_identity(reducer_of(kind), dtype));
 }
 

@@ -59,11 +59,13 @@ ValueId contribute_once(Emitter& emitter, const OpSite& site, std::size_t operan
   if (emitter.mesh().group_size(axes) == 1) return value;
   const ir::TensorType type = emitter.type(value);
   ValueId neutral = emitter.identity(kind, type.dtype);
-  const auto literal = [&](ValueId v) -> const ir::Literal* {
-    const ir::Op* producer = emitter.builder().function().producer(v);
-    return producer && producer->kind == OpKind::Constant ? &producer->as<ir::ConstantAttrs>().value : nullptr;
-  };
-  if (const auto* own = literal(value); own && own->type() == literal(neutral)->type() && *own == *literal(neutral)) return value;
+  const ir::Op* producer = emitter.builder().function().producer(value);
+  if (producer != nullptr && producer->kind == OpKind::Constant && type.rank() == 0) {
+    const ir::Literal& own = producer->as<ir::ConstantAttrs>().value;
+    const ir::Literal& nothing = emitter.builder().function().producer(neutral)->as<ir::ConstantAttrs>().value;
+    const bool zero = kind == PartialKind::Sum && own.element_as_double(0) == 0;
+    if (zero || own == nothing) return value;  // counts for nothing however often it is counted
+  }
   if (type.rank() > 0) neutral = emitter.builder().broadcast_scalar(neutral, type.dims);
   return emitter.on_first(axes, value, neutral);
 }

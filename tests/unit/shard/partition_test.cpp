@@ -3,6 +3,7 @@
 #include <rhino/shard/partition.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -123,6 +124,23 @@ TEST(Partition, SplitContractionIsReducedOnce) {
   EXPECT_EQ(ops_of(made, OpKind::AllReduce).size(), 1u);  // for both consumers
   ASSERT_TRUE(made.values[dot.index()].value.valid());
   EXPECT_EQ(made.values[dot.index()].layout.partial_axes, (std::vector<AxisId>{0}));
+}
+
+TEST(Partition, MaskedValuesAddNothingNotEvenASign) {
+  Whole whole;
+  Builder b = whole.builder();
+  const ValueId table = b.param({DType::F64, {8}}), start = b.param({DType::I32, {}});
+  b.set_results({b.dynamic_slice(table, {start}, {1})});
+  Sharding sharding = replicated_sharding(whole.program, mesh);
+  FunctionSharding& decisions = sharding.functions[whole.program.main.index()];
+  decisions.ops[0].factors[factor_of(whole.map(0), FactorKind::Masked)] = block(8, {0});
+  const PartitionedProgram made = partition(whole.program, sharding);
+  const auto selects = ops_of(made, OpKind::Select);
+  ASSERT_EQ(selects.size(), 1u);
+  const ir::Op* fill = made.local.entry().producer(selects[0]->operands[2]);
+  while (fill->kind == OpKind::BroadcastInDim) fill = made.local.entry().producer(fill->operands[0]);
+  ASSERT_EQ(fill->kind, OpKind::Constant);
+  EXPECT_TRUE(std::signbit(fill->as<ir::ConstantAttrs>().value.element_as_double(0)));  // 0 + -0 would be 0
 }
 
 TEST(Partition, ValuesAreRenumberedWithTheLocalProgram) {
