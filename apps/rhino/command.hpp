@@ -13,7 +13,8 @@ namespace rhino::app {
 /// program prints them and exits by their kind (rhino/base/error.hpp).
 using Action = std::function<int()>;
 
-/// One command of the program, `rhino NAME`. One file each, command_<name>.cpp; the table is in commands.cpp.
+/// One command of the program, `rhino NAME`; a name may be two words (`bench order`). One file each, command_<name>.cpp;
+/// the table is in commands.cpp.
 struct Command {
   const char* name;
   const char* summary;   ///< one line, for `rhino --help`

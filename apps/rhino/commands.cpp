@@ -38,7 +38,7 @@ std::string program_help() {
       "Rhino finds a near-optimal way to run a tensor program on many devices, and runs it.\n\n"
       "usage: rhino COMMAND [ARGUMENTS]        rhino COMMAND --help shows a command's flags and examples\n"
       "       mpirun -n N rhino COMMAND ...    the same on N ranks\n\ncommands:\n";
-  for (const Command* command : commands()) help += fmt::format("  {:<10} {}\n", command->name, command->summary);
+  for (const Command* command : commands()) help += fmt::format("  {:<16} {}\n", command->name, command->summary);
   help +=
       "\n`rhino help decks` lists the keys of a deck (TOML), `rhino --version` prints the version.\n"
       "exit codes: 0 done; 1 ran, and the answer is no; 2 wrong flags or deck; 3 wrong file or program;\n"

@@ -23,11 +23,33 @@
 namespace rhino::app {
 namespace {
 
-const Command& find_command(std::string_view name) {
+const Command* command_named(std::string_view name) {
   for (const Command* command : commands()) {
-    if (name == command->name) return *command;
+    if (name == command->name) return command;
   }
-  RHINO_FAIL(UsageError, "there is no command '{}'{}; see 'rhino --help'", name, did_you_mean(name, command_names()));
+  return nullptr;
+}
+
+struct Call {
+  const Command& command;
+  std::vector<std::string> arguments;
+};
+
+/// The command that a command line begins with: two words (`bench order`) before one.
+Call find_command(const std::vector<std::string>& line) {
+  for (const std::size_t words : {std::size_t{2}, std::size_t{1}}) {
+    if (line.size() < words) continue;
+    const std::string name = words == 2 ? line[0] + ' ' + line[1] : line[0];
+    if (const Command* command = command_named(name))
+      return {*command, {line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}};
+  }
+  std::string family;
+  for (const std::string& name : command_names()) {
+    if (name.starts_with(line[0] + ' ')) family += fmt::format("{}'{}'", family.empty() ? "" : ", ", name);
+  }
+  if (!family.empty()) RHINO_FAIL(UsageError, "'{}' needs a second word: there is {}", line[0], family);
+  RHINO_FAIL(UsageError, "there is no command '{}'{}; see 'rhino --help'", line[0],
+             did_you_mean(line[0], command_names()));
 }
 
 // Names that a flag could have been meant to be.
@@ -75,7 +97,8 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("rhino {}\n", RHINO_VERSION);
     return 0;
   }
-  return run_command(find_command(first), {arguments.begin() + 1, arguments.end()});
+  const Call call = find_command(arguments);
+  return run_command(call.command, call.arguments);
 }
 
 // Standard output may be a full disk or a closed pipe: what was printed must have arrived.
