@@ -3,7 +3,9 @@
 """Checks that arrows between the folders of src/rhino point down only, from the #include lines.
 
 Also: which folders may name MPI, Kokkos, HDF5, CUDA or a heavy header; that backend #ifdefs stay in device/, comm/ and
-kernels/; that apps and tests aside nobody includes upwards; that no file is too long; that each file has its SPDX line.
+kernels/; that apps and tests aside nobody includes upwards; that no file is too long; that each file has its SPDX line; that
+headers have #pragma once, and that a source includes the header of its own name first, which is what proves that such a
+header compiles alone.
 
 usage: check_arrows.py SOURCE_DIR | --self-test
 """
@@ -101,7 +103,7 @@ def check_file(path, relative):
     name = f"src/rhino/{relative}"
     if folder is None:
         return [f"{name}: in no folder that the design knows"]
-    problems = check_form(path, name)
+    problems = check_form(path, name) + check_own_header(path, relative, name)
     allowed = set(ALLOWED[folder]) | {folder}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if BACKEND_IF.match(line) and folder not in BACKEND_FOLDERS:
@@ -127,6 +129,19 @@ def check_file(path, relative):
     return problems
 
 
+def check_own_header(path, relative, name):
+    """A header has #pragma once; a source of the same name includes it before anything else."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".hpp":
+        return [] if re.search(r"^#pragma once$", text, re.MULTILINE) else [f"{name}: has no #pragma once"]
+    header = path.with_suffix(".hpp")
+    if path.suffix != ".cpp" or not header.exists():
+        return []
+    first = next((m.group(1) or m.group(2) for m in map(INCLUDE.match, text.splitlines()) if m), None)
+    own = "rhino/" + relative[: -len(".cpp")] + ".hpp"
+    return [] if first in {own, header.name} else [f"{name}: must include <{own}> first, so that it is seen to compile alone"]
+
+
 def may_be_heavy(relative):
     """Headers inside of one backend, which nobody outside of it includes."""
     return "/detail/" in relative or re.match(r"(comm/(mpi|nccl)|plan/mpi|kernels/(host|cuda)|device|io)/", relative)
@@ -135,35 +150,43 @@ def may_be_heavy(relative):
 def self_test():
     """Each kind of fault, planted, must be found; a clean tree must pass."""
     spdx = "// SPDX-License-Identifier: Apache-2.0\n"
+    once = spdx + "#pragma once\n"
     cases = [
-        ("ir/a.hpp", spdx + "#include <rhino/base/error.hpp>\n#include <vector>\n", None),
-        ("ir/a.hpp", spdx + "#include <rhino/plan/plan.hpp>\n", "ir must not include plan"),
+        ("ir/a.hpp", once + "#include <rhino/base/error.hpp>\n#include <vector>\n", None),
+        ("ir/a.hpp", once + "#include <rhino/plan/plan.hpp>\n", "ir must not include plan"),
         ("plan/a.cpp", spdx + "#include <rhino/runtime/train.hpp>\n", "plan must not include runtime"),
         ("plan/a.cpp", spdx + "#include <rhino/plan/mpi/board.hpp>\n", "plan must not include plan/mpi"),
         ("runtime/a.cpp", spdx + "#include <rhino/plan/plan.hpp>\n", "runtime must not include plan"),
         ("plan/a.cpp", spdx + "  #  include <mpi.h>\n", "plan must not include <mpi.h>"),
         ("plan/mpi/a.cpp", spdx + "#include <mpi.h>\n", None),
         ("shard/a.cpp", spdx + "#include <Kokkos_Core.hpp>\n", "shard must not include <Kokkos_Core.hpp>"),
-        ("ir/a.hpp", spdx + "#include <nlohmann/json.hpp>\n", "too heavy"),
+        ("ir/a.hpp", once + "#include <nlohmann/json.hpp>\n", "too heavy"),
         ("ir/a.cpp", spdx + "#include <nlohmann/json.hpp>\n", None),
         ("lower/a.cpp", spdx + "#ifdef RHINO_ENABLE_CUDA\n#endif\n", "backend #if"),
         ("device/a.cpp", spdx + "#ifdef RHINO_ENABLE_CUDA\n#endif\n", None),
         ("ir/a.cpp", "int x;\n", "no SPDX"),
         ("ir/a.cpp", spdx + "\n" * 900, "longer than"),
         ("new/a.cpp", spdx, "does not know"),
+        ("ir/a.hpp", spdx + "int x();\n", "no #pragma once"),
+    ]
+    own_header = [
+        ("ir/a.cpp", spdx + "#include <vector>\n#include <rhino/ir/a.hpp>\n", "must include <rhino/ir/a.hpp> first"),
+        ("ir/a.cpp", spdx + "#include <rhino/ir/a.hpp>\n#include <vector>\n", None),
     ]
     failures = 0
-    for relative, text, expected in cases:
+    for relative, text, expected in cases + own_header:
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "src" / "rhino" / relative
             path.parent.mkdir(parents=True)
+            if (relative, text, expected) in own_header:
+                path.with_suffix(".hpp").write_text(once, encoding="utf-8")
             path.write_text(text, encoding="utf-8")
             problems = check_tree(pathlib.Path(folder))
             good = any(expected in p for p in problems) if expected else not problems
             if not good:
                 failures += 1
                 print(f"self-test: {relative} with {text[len(spdx):60]!r}: expected {expected}, got {problems}")
-    print(f"self-test: {len(cases) - failures} of {len(cases)} cases hold")
+    print(f"self-test: {len(cases + own_header) - failures} of {len(cases + own_header)} cases hold")
     return 1 if failures else 0
 
 

@@ -34,6 +34,12 @@ function(rhino_set_test_properties test)
     LABELS "${arg_LABELS}")
 endfunction()
 
+# Options of test code: it is compiled often and run once, and what takes time in it is the library.
+function(rhino_test_target_defaults target)
+  rhino_target_defaults(${target})
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Og>)
+endfunction()
+
 # rhino_add_test(NAME <folder>.<file> SOURCES ... [DEPS ...] [NP n ...] [LABELS ...] [TIMEOUT s] [ARGS ...])
 #
 # A GoogleTest program. Without NP it is the ctest entry <name>; with NP it runs under mpiexec as
@@ -46,7 +52,7 @@ function(rhino_add_test)
   endif()
   string(REPLACE "." "_" target "test_${arg_NAME}")
   add_executable(${target} ${arg_SOURCES})
-  rhino_target_defaults(${target})
+  rhino_test_target_defaults(${target})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_support)
   if(arg_NP)

@@ -12,4 +12,15 @@ bool CollectiveAttrs::operator==(const CollectiveAttrs& other) const {
   return (groups ? *groups : none) == (other.groups ? *other.groups : none);
 }
 
+Attributes::Attributes() noexcept = default;
+Attributes::Attributes(const Attributes& other) = default;
+Attributes::Attributes(Attributes&& other) noexcept = default;
+Attributes& Attributes::operator=(const Attributes& other) = default;
+Attributes& Attributes::operator=(Attributes&& other) noexcept = default;
+Attributes::~Attributes() = default;
+
+bool Attributes::operator==(const Attributes& other) const {
+  return static_cast<const AttributesVariant&>(*this) == static_cast<const AttributesVariant&>(other);
+}
+
 }  // namespace rhino::ir

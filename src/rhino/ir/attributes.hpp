@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -203,10 +205,28 @@ struct CustomCallAttrs {
   bool operator==(const CustomCallAttrs&) const = default;
 };
 
-using Attributes =
+using AttributesVariant =
     std::variant<NoAttrs, ConstantAttrs, ConvertAttrs, ReducePrecisionAttrs, CompareAttrs, IotaAttrs, BroadcastInDimAttrs,
                  ReshapeAttrs, DimensionsAttrs, DimensionAttrs, SliceAttrs, PadAttrs, DotGeneralAttrs, ConvolutionAttrs,
                  ReduceAttrs, ReduceWindowAttrs, SelectAndScatterAttrs, GatherAttrs, ScatterAttrs, DynamicSliceAttrs, SortAttrs,
                  TopKAttrs, RngBitGeneratorAttrs, CollectiveAttrs, CustomCallAttrs>;
+
+/// The attributes of one op. A variant (`std::get`, `std::visit` and so on work on it) whose copying, moving and
+/// destruction are compiled once instead of in every file that holds an Op.
+struct Attributes : AttributesVariant {
+  Attributes() noexcept;
+  Attributes(const Attributes& other);
+  Attributes(Attributes&& other) noexcept;
+  Attributes& operator=(const Attributes& other);
+  Attributes& operator=(Attributes&& other) noexcept;
+  ~Attributes();
+
+  template <class Attrs>
+    requires(!std::is_base_of_v<Attributes, std::remove_cvref_t<Attrs>> &&
+             std::is_constructible_v<AttributesVariant, Attrs>)
+  Attributes(Attrs&& attrs) : AttributesVariant(std::forward<Attrs>(attrs)) {}
+
+  bool operator==(const Attributes& other) const;
+};
 
 }  // namespace rhino::ir

@@ -5,6 +5,26 @@
 
 namespace rhino::ir {
 
+// Compiled once here: each of these is long, and most files hold ops.
+Op::Op() = default;
+Op::Op(const Op& other) = default;
+Op::Op(Op&& other) noexcept = default;
+Op& Op::operator=(const Op& other) = default;
+Op& Op::operator=(Op&& other) noexcept = default;
+Op::~Op() = default;
+Function::Function() = default;
+Function::Function(const Function& other) = default;
+Function::Function(Function&& other) noexcept = default;
+Function& Function::operator=(const Function& other) = default;
+Function& Function::operator=(Function&& other) noexcept = default;
+Function::~Function() = default;
+Program::Program() = default;
+Program::Program(const Program& other) = default;
+Program::Program(Program&& other) noexcept = default;
+Program& Program::operator=(const Program& other) = default;
+Program& Program::operator=(Program&& other) noexcept = default;
+Program::~Program() = default;
+
 const Op* Function::producer(ValueId id) const {
   const OpId op_id = value(id).producer;
   return op_id.valid() ? &ops[op_id.index()] : nullptr;

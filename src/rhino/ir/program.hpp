@@ -60,6 +60,13 @@ struct Op {
   Location location;
   Notes notes;
 
+  Op();
+  Op(const Op& other);
+  Op(Op&& other) noexcept;
+  Op& operator=(const Op& other);
+  Op& operator=(Op&& other) noexcept;
+  ~Op();
+
   template <class Attrs>
   const Attrs& as() const {
     return std::get<Attrs>(attrs);
@@ -75,6 +82,13 @@ struct Function {
   std::vector<Value> values;
   std::vector<Notes> param_notes;   ///< one per parameter (name, aliasing, sharding ..); may be empty altogether
   std::vector<Notes> result_notes;  ///< one per result; may be empty altogether
+
+  Function();
+  Function(const Function& other);
+  Function(Function&& other) noexcept;
+  Function& operator=(const Function& other);
+  Function& operator=(Function&& other) noexcept;
+  ~Function();
 
   const Value& value(ValueId id) const { return values[id.index()]; }
   const TensorType& type(ValueId id) const { return values[id.index()].type; }
@@ -97,6 +111,13 @@ struct Program {
   std::string name;
   std::vector<Function> functions;
   FunctionId main;
+
+  Program();
+  Program(const Program& other);
+  Program(Program&& other) noexcept;
+  Program& operator=(const Program& other);
+  Program& operator=(Program&& other) noexcept;
+  ~Program();
 
   Function& function(FunctionId id) { return functions[id.index()]; }
   const Function& function(FunctionId id) const { return functions[id.index()]; }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules for ops that read at computed positions: gather, dynamic_slice. Positions are clamped as the global op does
 // first; then each device reads what it owns, and what it does not own counts as nothing in a partial sum.
+#include <rhino/shard/partition_index.hpp>
+
 #include <algorithm>
 
 #include <rhino/base/error.hpp>
-#include <rhino/shard/partition_index.hpp>
 
 namespace rhino::shard {
 
