@@ -7,6 +7,8 @@ For each NAME (default: all) it writes into inputs/NAME/
   step.mlir, state.npz, manifest.json   as tools/export_jax.py does for tools/inputs/NAME.py
   data.h5                               one data set for each batch path, leading dimension = example
                                         (models on the same text share the one of gpt_tiny)
+  evaluation/step.mlir, manifest.json   the evaluation step, where tools/inputs/NAME.py has one
+  evaluation/data.h5                    its examples
   losses.json                           {"f32": [...], "f64": [...]}: the losses of the first 20 steps,
                                         step s on the examples s*B .. s*B + B - 1 in file order
 
@@ -103,6 +105,17 @@ def read_data(path):
     return data
 
 
+def make_evaluation(module, name, target):
+    """The evaluation step; it has no state file, since it reads the state that is being trained."""
+    from rhino_jax import export
+
+    _, _, warnings = export.export_step(module.make_evaluation(), target, module.ROLES, target=f"inputs.{name}:make_evaluation")
+    (target / "state.npz").unlink()
+    (target / "batch.npz").unlink()
+    write_data(target / "data.h5", module.evaluation_data(), module.SOURCE)
+    return warnings
+
+
 def make_one(name, folder, keep_data, long_run):
     import jax
     import numpy as np
@@ -143,6 +156,8 @@ def make_one(name, folder, keep_data, long_run):
         sys.exit(f"make_inputs.py: {name}: the loss does not fall: {narrow}")
     losses = {"model": name, "batch": size, "f32": narrow, "f64": wide}
     export.write_atomically(target / "losses.json", lambda p: p.write_text(json.dumps(losses, indent=1) + "\n"))
+    if hasattr(module, "make_evaluation"):
+        warnings += make_evaluation(module, name, target / "evaluation")
     parameters = sum(int(np.prod(a["shape"])) for a in manifest["arguments"] if a.get("kind") == "param")
     later = f", {np.mean(python[-10:]):.3f} after {len(python)} steps" if long_run else ""
     print(

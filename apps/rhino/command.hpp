@@ -3,9 +3,7 @@
 
 #include <functional>
 
-namespace CLI {
-class App;
-}
+#include "command_line.hpp"
 
 namespace rhino::app {
 
@@ -20,7 +18,7 @@ struct Command {
   const char* summary;   ///< one line, for `rhino --help`
   const char* examples;  ///< one command line per line, for `rhino NAME --help`
   /// Declares flags and arguments on `cli` and gives the action that will use their values.
-  Action (*declare)(CLI::App& cli);
+  Action (*declare)(CommandLine& cli);
 };
 
 }  // namespace rhino::app

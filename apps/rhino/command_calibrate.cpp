@@ -2,9 +2,6 @@
 #include <filesystem>
 #include <memory>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/file.hpp>
@@ -37,7 +34,7 @@ int calibrate(const std::string& output) {
   return 0;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto output = std::make_shared<std::string>();
   cli.add_option("-o,--output", *output, "Cluster file to write; default: the calibration file that planning for this machine reads");
   return [output] { return calibrate(*output); };

@@ -10,9 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/strings.hpp>
@@ -266,11 +263,11 @@ int run(const Options& options) {
   return evaluation.finish();
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto options = std::make_shared<Options>();
   cli.add_option("FILE", options->paths,
                  "StableHLO or HLO text, with several modules split by '// -----'; or a folder of .mlir files")
-      ->required();
+      .required();
   cli.add_flag("--quiet", options->quiet, "Print nothing but checks that do not hold, and errors");
   cli.add_flag("--summary", options->summary, "Print the counts of modules at the end");
   cli.add_option("--only", options->only, "Of a folder, only the file names that match this regular expression");

@@ -3,9 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/deck.hpp>
@@ -42,7 +39,7 @@ int run(const Options& options) {
              fmt::join(topics, ", "));
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto options = std::make_shared<Options>();
   cli.add_option("topic", options->topic, "A command, or 'decks'");
   cli.add_flag("--markdown", options->markdown, "Print the commands, or the keys of a deck, as a Markdown table");

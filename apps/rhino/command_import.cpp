@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -39,9 +36,9 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto arguments = std::make_shared<Arguments>();
-  cli.add_option("step", arguments->request.program_path, "training step: StableHLO or HLO text")->required();
+  cli.add_option("step", arguments->request.program_path, "training step: StableHLO or HLO text").required();
   cli.add_option("--state", arguments->request.state_path, "initial state: .npz or .safetensors, one array per path");
   cli.add_option("-o,--output", arguments->output, "model file to write");
   cli.add_option("--manifest", arguments->request.manifest_path,
@@ -49,8 +46,7 @@ Action declare(CLI::App& cli) {
   cli.add_option("--roles", arguments->request.roles,
                  "PATTERN=ROLE for parameters by path or number (param optimizer statistics step key batch const), "
                  "result:PATTERN=ROLE for results (loss, metric, state:PATH)")
-      ->delimiter(',')
-      ->take_all();
+      .delimiter(',');
   cli.add_flag("--elided-constants-as-inputs", arguments->request.elided_constants_as_inputs,
                "constants that the text leaves out ({...}) become named inputs");
   cli.add_flag("--no-simplify", arguments->no_simplify, "keep the program as it is but for inlined calls");

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include <CLI/App.hpp>
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -123,7 +122,7 @@ int run() {
   return 0;
 }
 
-Action declare(CLI::App&) { return run; }
+Action declare(CommandLine&) { return run; }
 
 }  // namespace
 

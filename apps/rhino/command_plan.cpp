@@ -2,9 +2,6 @@
 #include <chrono>
 #include <memory>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -63,12 +60,12 @@ int find(const Flags& flags) {
   return 0;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto flags = std::make_shared<Flags>();
-  cli.add_option("model", flags->model, "Deck (TOML), or a model file (.h5)")->required();
+  cli.add_option("model", flags->model, "Deck (TOML), or a model file (.h5)").required();
   cli.add_option("overrides", flags->overrides, "section.key=value, over what the deck says");
   cli.add_option("--ranks", flags->ranks, "Devices to plan for; default: those of the cluster, or the ranks of this job")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24));
+      .range(1, std::int64_t{1} << 24);
   cli.add_option("--plan", flags->strategy, "auto, data or tensor (plan.strategy)");
   cli.add_option("--cluster", flags->cluster, "Cluster description (cluster.file)");
   cli.add_option("-O,--level", flags->level, "Effort of the search: 1 or 2 (plan.level)");

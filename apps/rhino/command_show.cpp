@@ -4,9 +4,6 @@
 #include <map>
 #include <memory>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -138,9 +135,9 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto arguments = std::make_shared<Arguments>();
-  cli.add_option("file", arguments->file, "model file, plan file, or a training step as text")->required();
+  cli.add_option("file", arguments->file, "model file, plan file, or a training step as text").required();
   cli.add_option("--model", arguments->model, "model that a plan belongs to, to show its layouts");
   cli.add_flag("--text", arguments->text, "print the program as StableHLO and nothing else");
   return [arguments] { return run(*arguments); };

@@ -7,10 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,8 +22,10 @@
 #include <rhino/io/data_set.hpp>
 #include <rhino/io/plan_file.hpp>
 #include <rhino/lower/lower.hpp>
+#include <rhino/plan/evaluation.hpp>
 #include <rhino/plan/mpi/mpi_search_board.hpp>
 #include <rhino/runtime/backend.hpp>
+#include <rhino/runtime/evaluator.hpp>
 #include <rhino/runtime/initial_state.hpp>
 #include <rhino/runtime/trainer.hpp>
 
@@ -74,13 +74,18 @@ class MetricsFile {
     file_.reset(std::fopen(path.c_str(), "w"));
     RHINO_CHECK_AS(EnvironmentError, file_ != nullptr, "cannot write metrics to {}: {}", path, std::strerror(errno));
   }
-  void write(const runtime::StepReport& report) {
+  /// What was evaluated after the step goes into its line, as eval/loss and eval/NAME.
+  void write(const runtime::StepReport& report, const std::optional<runtime::Scalars>& evaluated) {
     if (!file_) return;
     nlohmann::ordered_json line;
     line["step"] = report.step;
     line["loss"] = report.loss;
     line["seconds"] = report.seconds;
     for (const auto& [name, value] : report.metrics) line[name] = value;
+    if (evaluated) {
+      line["eval/loss"] = evaluated->loss;
+      for (const auto& [name, value] : evaluated->metrics) line["eval/" + name] = value;
+    }
     const std::string text = line.dump() + "\n";
     const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0;
     RHINO_CHECK_AS(EnvironmentError, written, "cannot write metrics to {}: {}", path_, std::strerror(errno));
@@ -117,6 +122,14 @@ class Progress {
     }
   }
 
+  void show(std::int64_t step, const runtime::Scalars& evaluated) const {
+    if (!root_) return;
+    std::string text = fmt::format("eval at {}  loss {:.6g}", step, evaluated.loss);
+    for (const auto& [name, value] : evaluated.metrics) text += fmt::format("  {} {:.6g}", name, value);
+    fmt::print("{}{}\n", terminal_ && step != steps_ ? "\n" : "", text);
+    std::fflush(stdout);
+  }
+
  private:
   std::int64_t steps_, log_every_;
   bool root_, terminal_;
@@ -132,6 +145,82 @@ std::int64_t steps_to_train(const Deck& deck, const io::DataSet& data) {
   return steps;
 }
 
+io::DataSet open_data(const Deck& deck, const LoadedModel& model) {
+  RHINO_CHECK_AS(UsageError, !deck.text("data.file").empty(), "training needs data: data.file in the deck, or --data FILE");
+  io::DataOptions options;
+  options.shuffle = deck.flag("data.shuffle");
+  options.seed = static_cast<std::uint64_t>(deck.integer("train.seed"));
+  options.short_batch = deck.text("data.short_batch") == "wrap" ? io::ShortBatch::Wrap : io::ShortBatch::Drop;
+  return io::DataSet(deck.text("data.file"), io::data_fields(model.signature, model.program.entry()), options);
+}
+
+/// What lowering a step needs besides the step.
+struct Machine {
+  const Deck& deck;
+  const cluster::Mesh& mesh;
+  const kernels::Backend& backend;
+  std::int64_t rank;
+};
+
+lower::RankProgram lower_step(const LoadedModel& model, const shard::Sharding& sharding, const Machine& machine) {
+  shard::PartitionOptions partition_options;
+  partition_options.cost = cost::reshard_seconds(machine.mesh);
+  const shard::PartitionedProgram partitioned = shard::partition(model.program, sharding, partition_options);
+  lower::LowerOptions options = runtime::options_for(machine.backend);
+  options.overlap = machine.deck.flag("runtime.overlap");
+  options.bundle_bytes = machine.deck.integer("runtime.bundle_bytes");
+  lower::RankProgram program = lower::lower(partitioned, model.signature, machine.rank, options);
+  lower::verify(program);
+  return program;
+}
+
+/// The evaluation that a deck asks for, in an arena of its own beside the training's.
+class Evaluation {
+ public:
+  Evaluation(LoadedModel model, const plan::PlannedStep& training, const Machine& machine)
+      : model_(std::move(model)),
+        data_(data_file(machine.deck), io::data_fields(model_.signature, model_.program.entry()), in_file_order()),
+        program_(lower_step(model_, plan::evaluation_sharding(model_.program, model_.signature, training), machine)),
+        every_(machine.deck.integer("eval.every")),
+        batches_(machine.deck.integer("eval.batches")) {}
+
+  std::int64_t arena_bytes() const { return program_.arena_bytes; }
+
+  /// Allocates. Collective.
+  void start(runtime::Executor& training, const ir::Signature& signature, const kernels::Backend& backend,
+             comm::Communicator& communicator) {
+    executor_.emplace(program_, backend, communicator, device::make_host_arena(program_.arena_bytes));
+    evaluator_.emplace(*executor_, model_.signature, training, signature, data_);
+  }
+
+  bool due(std::int64_t step, std::int64_t last) const { return step == last || (every_ > 0 && step % every_ == 0); }
+
+  /// Collective.
+  runtime::Scalars evaluate() { return evaluator_->evaluate(batches_); }
+
+ private:
+  static std::string data_file(const Deck& deck) { return deck.text(deck.text("eval.data").empty() ? "data.file" : "eval.data"); }
+  static io::DataOptions in_file_order() {
+    io::DataOptions options;
+    options.shuffle = false;
+    return options;
+  }
+
+  LoadedModel model_;
+  io::DataSet data_;
+  lower::RankProgram program_;
+  std::int64_t every_, batches_;
+  std::optional<runtime::Executor> executor_;
+  std::optional<runtime::Evaluator> evaluator_;
+};
+
+void print_plan(const plan::Plan& plan, double search_seconds, int ranks) {
+  std::string axes;
+  for (const shard::MeshAxis& axis : plan.sharding.mesh.axes()) axes += fmt::format(" {}={}", axis.name, axis.size);
+  fmt::print("plan {} on {} rank{}, mesh [{}], found in {}; predicted {}/step\n", plan.strategy_name, ranks,
+             ranks == 1 ? "" : "s", trim(axes), human_seconds(search_seconds), human_seconds(plan.predicted.total));
+}
+
 int train(const Flags& flags) {
   const Deck deck = resolve(flags);
   if (flags.print_deck) {
@@ -143,12 +232,8 @@ int train(const Flags& flags) {
   const device::Environment device_environment;
 
   const LoadedModel model = load_model(deck);
-  RHINO_CHECK_AS(UsageError, !deck.text("data.file").empty(), "training needs data: data.file in the deck, or --data FILE");
-  io::DataOptions data_options;
-  data_options.shuffle = deck.flag("data.shuffle");
-  data_options.seed = static_cast<std::uint64_t>(deck.integer("train.seed"));
-  data_options.short_batch = deck.text("data.short_batch") == "wrap" ? io::ShortBatch::Wrap : io::ShortBatch::Drop;
-  const io::DataSet data(deck.text("data.file"), io::data_fields(model.signature, model.program.entry()), data_options);
+  std::optional<LoadedModel> evaluation_model = load_evaluation(deck);
+  const io::DataSet data = open_data(deck, model);
 
   const auto search_begin = std::chrono::steady_clock::now();
   plan::Plan plan;
@@ -156,27 +241,23 @@ int train(const Flags& flags) {
     const auto board = plan::mpi::make_search_board();
     plan = choose_plan(deck, model, session.size(), *board);
   }
-  session.require_equal(hash128(cluster::to_toml(cluster_for(deck, session.size()))), "the cluster descriptions");
+  const cluster::Cluster cluster = cluster_for(deck, session.size());
+  session.require_equal(hash128(cluster::to_toml(cluster)), "the cluster descriptions");
   const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
 
   const auto backend = runtime::make_backend(static_cast<int>(deck.integer("runtime.threads")));
-  const cluster::Mesh mesh = cluster::lay_out(plan.sharding.mesh, cluster_for(deck, session.size()));
-  shard::PartitionOptions partition_options;
-  partition_options.cost = cost::reshard_seconds(mesh);
-  const shard::PartitionedProgram partitioned = shard::partition(model.program, plan.sharding, partition_options);
-  lower::LowerOptions lower_options = runtime::options_for(*backend);
-  lower_options.overlap = deck.flag("runtime.overlap");
-  lower_options.bundle_bytes = deck.integer("runtime.bundle_bytes");
-  const lower::RankProgram program = lower::lower(partitioned, model.signature, session.rank(), lower_options);
-  lower::verify(program);
+  const cluster::Mesh mesh = cluster::lay_out(plan.sharding.mesh, cluster);
+  const Machine machine{deck, mesh, *backend, session.rank()};
+  const lower::RankProgram program = lower_step(model, plan.sharding, machine);
+  std::optional<Evaluation> evaluation;
+  if (evaluation_model)
+    evaluation.emplace(std::move(*evaluation_model), plan::PlannedStep{model.program, model.signature, plan.sharding}, machine);
   plan.bytes_per_rank = {program.arena_bytes};
   if (session.root()) {
     if (!deck.text("plan.output").empty()) io::write_plan(plan, deck.text("plan.output"));
-    std::string axes;
-    for (const shard::MeshAxis& axis : plan.sharding.mesh.axes()) axes += fmt::format(" {}={}", axis.name, axis.size);
-    fmt::print("plan {} on {} rank{}, mesh [{}], found in {}; predicted {}/step\n", plan.strategy_name, session.size(),
-               session.size() == 1 ? "" : "s", trim(axes), human_seconds(search_seconds), human_seconds(plan.predicted.total));
+    print_plan(plan, search_seconds, session.size());
     fmt::print("needs {} per rank ({} tasks, {} kernels)\n", human_bytes(program.arena_bytes), program.tasks.size(), backend->name());
+    if (evaluation) fmt::print("and {} per rank for the evaluation\n", human_bytes(evaluation->arena_bytes()));
     std::fflush(stdout);
   }
   if (flags.dry_run) {
@@ -187,21 +268,27 @@ int train(const Flags& flags) {
   const auto communicator = comm::mpi::make_communicator(deck.real("runtime.watchdog_seconds"));
   runtime::Executor executor(program, *backend, *communicator, device::make_host_arena(program.arena_bytes));
   runtime::load_initial_state(executor, model.signature, model.values);
+  if (evaluation) evaluation->start(executor, model.signature, *backend, *communicator);
   runtime::Trainer trainer(executor, model.signature, data);
   MetricsFile metrics(deck.text("train.metrics"), session.root());
   const std::int64_t steps = steps_to_train(deck, data);
   Progress progress(steps, deck.integer("train.log_every"), session.root());
   while (trainer.steps_done() < steps) {
     const runtime::StepReport report = trainer.step();
-    metrics.write(report);
     progress.show(report);
+    std::optional<runtime::Scalars> evaluated;
+    if (evaluation && evaluation->due(report.step, steps)) {
+      evaluated = evaluation->evaluate();
+      progress.show(report.step, *evaluated);
+    }
+    metrics.write(report, evaluated);
   }
   return 0;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto flags = std::make_shared<Flags>();
-  cli.add_option("deck", flags->deck, "Deck (TOML), or a model file (.h5)")->required();
+  cli.add_option("deck", flags->deck, "Deck (TOML), or a model file (.h5)").required();
   cli.add_option("overrides", flags->overrides, "section.key=value, over what the deck says");
   cli.add_option("--plan", flags->plan, "auto, data, tensor or a plan file (plan.strategy)");
   cli.add_option("--promote", flags->promote, "none or f64: widen all floating types (model.promote)");

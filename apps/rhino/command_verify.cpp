@@ -3,9 +3,6 @@
 #include <memory>
 #include <random>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -171,13 +168,13 @@ int compare(const Flags& flags) {
   return different == 0 ? 0 : 1;
 }
 
-Action declare(CLI::App& cli) {
+Action declare(CommandLine& cli) {
   auto flags = std::make_shared<Flags>();
-  cli.add_option("model", flags->model, "Deck (TOML), or a model file (.h5)")->required();
+  cli.add_option("model", flags->model, "Deck (TOML), or a model file (.h5)").required();
   cli.add_option("plan", flags->others, "Plan file (.h5), and section.key=value over what the deck says");
   cli.add_option("--plan", flags->strategy, "auto, data, tensor or a plan file (plan.strategy)");
   cli.add_option("--ranks", flags->ranks, "Devices, all of them threads of this process; default: those of the plan file, or 4")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
+      .range(1, std::int64_t{1024});
   cli.add_option("--promote", flags->promote, "f64 (default) widens all floats for a sharp comparison; none leaves them");
   cli.add_option("--seed", flags->seed, "Of the random batch where the deck names no data");
   cli.add_option("--tolerance", flags->tolerance, "Largest difference, relative to the largest element of a result");

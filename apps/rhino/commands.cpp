@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/strings.hpp>
@@ -48,9 +45,9 @@ std::string program_help() {
 }
 
 std::string command_help(const Command& command) {
-  CLI::App cli(command.summary, fmt::format("rhino {}", command.name));
-  const Action action = command.declare(cli);
-  std::string help = cli.help();
+  CommandLine flags(command.summary, fmt::format("rhino {}", command.name));
+  command.declare(flags);
+  std::string help = flags.help();
   help += "\nexamples:\n";
   for (const std::string_view line : split(command.examples, '\n')) help += fmt::format("  {}\n", trim(line));
   return help;

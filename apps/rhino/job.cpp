@@ -19,17 +19,22 @@ Deck read_deck(const std::string& file, const std::vector<std::string>& override
   return deck;
 }
 
-LoadedModel load_model(const Deck& deck) {
-  const bool file = !deck.text("model.file").empty();
-  const bool import = !deck.text("model.import").empty();
-  RHINO_CHECK_AS(UsageError, file != import, "the deck must name one model: model.file or model.import, {}",
-                 file ? "not both" : "and it names none");
+namespace {
+
+/// A model file, or a step to import: one of them, as a section of the deck names them. Only the trained step's initial
+/// values matter.
+LoadedModel load_step(const Deck& deck, const std::string& section) {
+  const bool trained = section == "model";
+  const std::string file = deck.text(section + ".file"), import = deck.text(section + ".import");
+  RHINO_CHECK_AS(UsageError, file.empty() != import.empty(), "the deck must name one model: {0}.file or {0}.import, {1}", section,
+                 file.empty() ? "and it names none" : "not both");
   const auto open = [&] {
-    if (file) return io::ModelReader(deck.text("model.file"));
+    if (!file.empty()) return io::ModelReader(file);
     io::ImportRequest request;
-    request.program_path = deck.text("model.import");
-    request.state_path = deck.text("model.state");
-    request.manifest_path = deck.text("model.manifest");
+    request.program_path = import;
+    if (trained) request.state_path = deck.text("model.state");
+    request.values_matter = trained;
+    request.manifest_path = deck.text(section + ".manifest");
     request.evaluate = kernels::reference::evaluate;
     io::ImportedModel imported = io::import_model(request);
     for (const std::string& assumption : imported.assumptions) log_warn("{}", assumption);
@@ -39,6 +44,19 @@ LoadedModel load_model(const Deck& deck) {
   LoadedModel model{values.program(), values.signature(), std::move(values)};
   if (deck.text("model.promote") == "f64") ir::promote_floats_to_f64(model.program);
   return model;
+}
+
+}  // namespace
+
+LoadedModel load_model(const Deck& deck) { return load_step(deck, "model"); }
+
+std::optional<LoadedModel> load_evaluation(const Deck& deck) {
+  if (deck.text("eval.file").empty() && deck.text("eval.import").empty()) {
+    for (const char* key : {"eval.manifest", "eval.data", "eval.every", "eval.batches"})
+      RHINO_CHECK_AS(UsageError, !deck.given(key), "{} is given, but no evaluation step: eval.file or eval.import", key);
+    return std::nullopt;
+  }
+  return load_step(deck, "eval");
 }
 
 std::string calibration_file() {

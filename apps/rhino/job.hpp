@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,9 @@ struct LoadedModel {
 /// The model that a deck's [model] section names: a model file, or a step to import. Local. Throws UsageError if the section
 /// names none or both.
 LoadedModel load_model(const Deck& deck);
+
+/// The evaluation step of a deck's [eval] section, or nothing if the deck names none. Local.
+std::optional<LoadedModel> load_evaluation(const Deck& deck);
 
 /// File that `rhino calibrate` writes and planning for this machine reads: $RHINO_CALIBRATION, or rhino/calibration.toml in
 /// the user's configuration folder.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line program: reads flags, calls the library, reports errors. Nothing else happens here.
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -9,9 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -52,33 +48,12 @@ Call find_command(const std::vector<std::string>& line) {
              did_you_mean(line[0], command_names()));
 }
 
-// Names that a flag could have been meant to be.
-std::vector<std::string> flag_names(const CLI::App& cli) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : cli.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
 int run_command(const Command& command, const std::vector<std::string>& arguments) {
-  CLI::App cli(command.summary, fmt::format("rhino {}", command.name));
-  const Action action = command.declare(cli);
-  try {
-    cli.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last one first
-  } catch (const CLI::CallForHelp&) {
+  CommandLine flags(command.summary, fmt::format("rhino {}", command.name));
+  const Action action = command.declare(flags);
+  if (!flags.parse(arguments)) {
     fmt::print("{}", command_help(command));
     return 0;
-  } catch (const CLI::ParseError& error) {
-    std::string hint;
-    const auto known = flag_names(cli);
-    for (const std::string& argument : arguments) {
-      const std::string flag = argument.substr(0, argument.find('='));
-      if (!flag.starts_with("--") || std::find(known.begin(), known.end(), flag) != known.end()) continue;
-      hint = did_you_mean(flag, known);
-      break;
-    }
-    RHINO_FAIL(UsageError, "{}{}; see 'rhino {} --help'", error.what(), hint, command.name);
   }
   return action();
 }

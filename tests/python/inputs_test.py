@@ -28,7 +28,8 @@ class Inputs(unittest.TestCase):
     def test_deck_names_files_that_exist(self):
         for name, _, deck, _ in self.each():
             with self.subTest(name):
-                for path in (*deck["model"].values(), deck["data"]["file"]):
+                evaluation = [path for path in deck.get("eval", {}).values() if isinstance(path, str)]
+                for path in (*deck["model"].values(), deck["data"]["file"], *evaluation):
                     self.assertTrue((ROOT / "inputs" / path).is_file(), path)
                 self.assertTrue((ROOT / "inputs" / f"{name}.toml").read_text().startswith("# "))
                 self.assertIs(deck["data"]["shuffle"], False)

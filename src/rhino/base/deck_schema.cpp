@@ -59,6 +59,13 @@ std::vector<DeckKey> make_schema() {
       integer("train", "log_every", 10, 1, kMost, "steps", "Steps between lines of the log."),
       path("train", "metrics", "File for one JSON line per step: step, loss, seconds, other metrics by name."),
 
+      path("eval", "file", "Model file of an evaluation step: it reads training state by path and gives a loss and metrics; what it returns as state is ignored."),
+      path("eval", "import", "Evaluation step to import instead of eval.file: StableHLO or HLO text."),
+      path("eval", "manifest", "Roles and paths of the parameters of eval.import."),
+      path("eval", "data", "HDF5 file of the evaluation's examples, read in file order; without it: data.file."),
+      integer("eval", "every", 0, 0, kMost, "steps", "Evaluate after every so many steps and after the last; 0: after the last only."),
+      integer("eval", "batches", 0, 0, kMost, "", "Batches of one evaluation; 0: all whole ones of the data."),
+
       choice("plan", "strategy", {"auto", "data", "tensor"},
              "auto searches; data splits the batch; tensor splits the weights; or the path of a plan file.",
              DeckType::ChoiceOrPath),

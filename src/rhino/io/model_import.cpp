@@ -80,7 +80,7 @@ ImportedModel import_model(const ImportRequest& request) {
       if (param.role == ir::ParamRole::Batch) continue;
       model.state.emplace(param.path, default_recipe(param, main.type(main.params[i])));
     }
-    if (!model.state.empty())
+    if (request.values_matter && !model.state.empty())
       imported.assumptions.push_back(fmt::format(
           "no state was given: the {} initial values are made up by role (weights at random by fan-in, scales one, the rest "
           "zero)",

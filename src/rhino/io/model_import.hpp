@@ -13,6 +13,7 @@ namespace rhino::io {
 struct ImportRequest {
   std::string program_path;  ///< StableHLO or HLO text
   std::string state_path;    ///< .npz or .safetensors; empty: initial values are made up by role
+  bool values_matter = true; ///< false: nobody reads initial values, so made-up ones are not worth a word
   std::string manifest_path;
   std::vector<std::string> roles;  ///< frontend::RoleOptions::rules
   bool elided_constants_as_inputs = false;

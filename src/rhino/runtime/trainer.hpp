@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <rhino/io/data_set.hpp>
-#include <rhino/ir/signature.hpp>
-#include <rhino/runtime/executor.hpp>
+#include <rhino/runtime/feed.hpp>
 
 namespace rhino::runtime {
 
@@ -20,9 +17,6 @@ struct StepReport {
   double seconds = 0;         ///< wall time of this step on this rank, data included
   std::vector<std::pair<std::string, double>> metrics;  ///< scalars by name, the loss left out
 };
-
-/// Reads a scalar of any type as a double.
-double read_scalar(const ir::TensorType& type, const std::byte* from);
 
 /// Feeds batches to an executor and reads its results. Program, signature and data must outlive it.
 class Trainer {
@@ -42,9 +36,8 @@ class Trainer {
 
  private:
   Executor& executor_;
-  const ir::Signature& signature_;
   const io::DataSet& data_;
-  std::vector<std::size_t> field_of_slot_;  ///< per batch slot: field of the data set
+  Feed feed_;
   std::int64_t steps_done_ = 0;
   std::int64_t position_ = 0;
 };
