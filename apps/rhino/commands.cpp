@@ -10,6 +10,7 @@ namespace {
 
 constexpr const Command* kCommands[] = {
     &import_command,
+    &model_command,
     &show_command,
     &train_command,
     &plan_command,

@@ -16,6 +16,7 @@ extern const Command help_command;
 extern const Command calibrate_command;
 extern const Command import_command;
 extern const Command info_command;
+extern const Command model_command;
 extern const Command plan_command;
 extern const Command show_command;
 extern const Command train_command;

@@ -6,10 +6,12 @@
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/log.hpp>
+#include <rhino/base/strings.hpp>
 #include <rhino/io/model_import.hpp>
 #include <rhino/io/plan_file.hpp>
 #include <rhino/ir/passes.hpp>
 #include <rhino/kernels/reference/evaluate.hpp>
+#include <rhino/zoo/zoo.hpp>
 
 namespace rhino::app {
 
@@ -19,17 +21,36 @@ Deck read_deck(const std::string& file, const std::vector<std::string>& override
   return deck;
 }
 
+io::Model zoo_model(const std::string& name, const std::string& preset, const std::vector<std::string>& assignments) {
+  zoo::BuiltModel built = zoo::build_model(name, preset.empty() ? "tiny" : preset, assignments);
+  io::Model model{std::move(built.program), std::move(built.signature), {}, std::move(built.meta)};
+  for (auto& [path, recipe] : built.state) model.state.emplace(path, recipe);
+  return model;
+}
+
 namespace {
 
-/// A model file, or a step to import: one of them, as a section of the deck names them. Only the trained step's initial
-/// values matter.
+io::ModelReader build_zoo_model(const Deck& deck) {
+  std::vector<std::string> assignments;
+  for (const std::string_view word : split(deck.text("model.settings"), ' '))
+    if (!word.empty()) assignments.emplace_back(word);
+  return io::ModelReader(zoo_model(deck.text("model.zoo"), deck.text("model.preset"), assignments));
+}
+
+/// A model file, a step to import or a model to build: one of them, as a section of the deck names them. Only the trained
+/// step's initial values matter.
 LoadedModel load_step(const Deck& deck, const std::string& section) {
   const bool trained = section == "model";
   const std::string file = deck.text(section + ".file"), import = deck.text(section + ".import");
-  RHINO_CHECK_AS(UsageError, file.empty() != import.empty(), "the deck must name one model: {0}.file or {0}.import, {1}", section,
-                 file.empty() ? "and it names none" : "not both");
+  const bool zoo = trained && !deck.text("model.zoo").empty();
+  const int named = !file.empty() + !import.empty() + zoo;
+  RHINO_CHECK_AS(UsageError, named == 1, "the deck must name one model: {0}.file{1} {0}.import{2}, {3}", section,
+                 trained ? "," : " or", trained ? " or model.zoo" : "", named == 0 ? "and it names none" : "not several");
+  for (const char* key : {"model.preset", "model.settings"})
+    RHINO_CHECK_AS(UsageError, !deck.given(key) || !deck.text("model.zoo").empty(), "{} is given, but no model.zoo", key);
   const auto open = [&] {
     if (!file.empty()) return io::ModelReader(file);
+    if (zoo) return build_zoo_model(deck);
     io::ImportRequest request;
     request.program_path = import;
     if (trained) request.state_path = deck.text("model.state");

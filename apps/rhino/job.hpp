@@ -23,8 +23,11 @@ struct LoadedModel {
   io::ModelReader values;
 };
 
-/// The model that a deck's [model] section names: a model file, or a step to import. Local. Throws UsageError if the section
-/// names none or both.
+/// A model of the zoo as a model file has it; an empty preset means "tiny". Throws UsageError.
+io::Model zoo_model(const std::string& name, const std::string& preset, const std::vector<std::string>& assignments);
+
+/// The model that a deck's [model] section names: a model file, a step to import or a model to build. Local. Throws
+/// UsageError unless the section names one.
 LoadedModel load_model(const Deck& deck);
 
 /// The evaluation step of a deck's [eval] section, or nothing if the deck names none. Local.

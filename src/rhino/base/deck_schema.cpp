@@ -32,6 +32,10 @@ DeckKey path(const char* section, const char* key, const char* doc) {
   return {section, key, DeckType::Path, std::string(), "", doc, {}};
 }
 
+DeckKey text(const char* section, const char* key, const char* doc) {
+  return {section, key, DeckType::Text, std::string(), "", doc, {}};
+}
+
 DeckKey choice(const char* section, const char* key, std::vector<std::string> allowed, const char* doc,
                DeckType type = DeckType::Choice) {
   const std::string first = allowed.front();
@@ -40,10 +44,13 @@ DeckKey choice(const char* section, const char* key, std::vector<std::string> al
 
 std::vector<DeckKey> make_schema() {
   return {
-      path("model", "file", "Model file (model.h5) to train; either this or model.import."),
+      path("model", "file", "Model file (model.h5) to train; either this, model.import or model.zoo."),
       path("model", "import", "Training step to import first: StableHLO or HLO text."),
       path("model", "state", "Initial state for model.import: .npz or .safetensors."),
       path("model", "manifest", "Roles and paths of the parameters of model.import, as tools/export_jax.py writes."),
+      text("model", "zoo", "Model to build, one of `rhino model --list`."),
+      text("model", "preset", "Size of model.zoo; without it: tiny."),
+      text("model", "settings", "Hyper-parameters of model.zoo over the preset's: \"key=value key=value\"."),
       choice("model", "promote", {"none", "f64"}, "f64 turns every floating type into f64, for sharp comparisons."),
 
       path("data", "file", "HDF5 file whose data sets have the example as leading dimension."),
