@@ -53,8 +53,10 @@ function(rhino_add_test)
   string(REPLACE "." "_" target "test_${arg_NAME}")
   add_executable(${target} ${arg_SOURCES})
   rhino_test_target_defaults(${target})
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" POSITION_INDEPENDENT_CODE OFF)  # as the precompiled header is
   target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_support)
+  target_precompile_headers(${target} REUSE_FROM rhino_test_main)
   if(arg_NP)
     target_link_libraries(${target} PRIVATE rhino_test_mpi_main)
     foreach(np IN LISTS arg_NP)

@@ -13,8 +13,9 @@ endif()
 find_program(RHINO_CCACHE ccache)
 mark_as_advanced(RHINO_CCACHE)
 if(RHINO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${RHINO_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${RHINO_CCACHE}")
+  # What ccache must not insist on, to reuse files that are compiled with a precompiled header.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${RHINO_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # Warnings, instruction set and sanitizers of one target.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #include <rhino/kernels/reference/op_context.hpp>
 #include <rhino/kernels/reference/reducers.hpp>
@@ -109,11 +111,16 @@ std::vector<Tensor> run_gather(const OpContext& context) {
 
 namespace {
 
-/// Calls `visit(element of the result, element of the updates)` for every update inside the operand, in row-major order
-/// of the scatter dimensions, then of the window dimensions.
-template <class Visit>
-void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const ir::Dims& operand_dims,
-                     const ir::Dims& update_dims, Visit&& visit) {
+/// One element of the updates and the element of the result that it goes to.
+struct Update {
+  std::size_t to, from;
+};
+using Updates = std::vector<Update>;
+
+/// Calls `visit` with the updates inside the operand, one window at a time, in row-major order of the scatter dimensions,
+/// then of the window dimensions.
+void for_each_window(const ir::ScatterAttrs& attrs, const Tensor& indices, const ir::Dims& operand_dims,
+                     const ir::Dims& update_dims, const std::function<void(const Updates&)>& visit) {
   const IndexVectors vectors(indices, attrs.index_vector_dim, attrs.scatter_dims_to_operand_dims,
                              attrs.input_batching_dims, attrs.scatter_indices_batching_dims);
   const ir::Dims operand_strides = ir::row_major_strides(operand_dims);
@@ -133,6 +140,7 @@ void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const
   ir::Dims start(operand_dims.size()), extent(operand_dims.size(), 1);
   for (std::size_t w = 0; w < box.size(); ++w)
     extent[box_dims[w]] = box[w];
+  Updates updates;
   for (Odometer batch(vectors.batch_dims()); !batch.done(); batch.next()) {
     vectors.read(batch.index(), start);
     bool all_inside = true, some_inside = true;
@@ -146,6 +154,7 @@ void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const
       update_base += batch[d] * batch_strides[d];
     for (std::size_t d = 0; d < start.size(); ++d)
       result_base += start[d] * operand_strides[d];
+    updates.clear();
     for (Odometer window(box); !window.done(); window.next()) {
       std::int64_t to = result_base, from = update_base;
       bool inside = true;
@@ -157,8 +166,9 @@ void for_each_update(const ir::ScatterAttrs& attrs, const Tensor& indices, const
           inside = inside && at >= 0 && at < operand_dims[box_dims[w]];
         }
       }
-      if (inside) visit(static_cast<std::size_t>(to), static_cast<std::size_t>(from));
+      if (inside) updates.push_back({static_cast<std::size_t>(to), static_cast<std::size_t>(from)});
     }
+    visit(updates);
   }
 }
 
@@ -198,8 +208,9 @@ std::vector<Tensor> run_scatter(const OpContext& context) {
       dispatch_width(results[i].type.dtype, [&]<class T>(std::type_identity<T>) {
         T* out = results[i].as<T>().data();
         const T* update = updates[i]->as<T>().data();
-        for_each_update(attrs, indices, operand_dims, update_dims,
-                        [&](std::size_t to, std::size_t from) { out[to] = update[from]; });
+        for_each_window(attrs, indices, operand_dims, update_dims, [&](const Updates& window) {
+          for (const auto& [to, from] : window) out[to] = update[from];
+        });
       });
     return results;
   }
@@ -207,8 +218,8 @@ std::vector<Tensor> run_scatter(const OpContext& context) {
   const bool direct = dispatch_reducer(kind, results[0].type.dtype, [&]<class Operation, class T>() {
     T* out = results[0].as<T>().data();
     const T* update = updates[0]->as<T>().data();
-    for_each_update(attrs, indices, operand_dims, update_dims, [&](std::size_t to, std::size_t from) {
-      out[to] = Operation::template apply<T>(out[to], update[from]);
+    for_each_window(attrs, indices, operand_dims, update_dims, [&](const Updates& window) {
+      for (const auto& [to, from] : window) out[to] = Operation::template apply<T>(out[to], update[from]);
     });
   });
   if (direct) return results;
@@ -216,14 +227,16 @@ std::vector<Tensor> run_scatter(const OpContext& context) {
   ScalarRegion region(context.program, computation, context.options);
   std::vector<const std::byte*> arguments(2 * n);
   std::vector<std::byte*> outputs(n);
-  for_each_update(attrs, indices, operand_dims, update_dims, [&](std::size_t to, std::size_t from) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t width = ir::dtype_bytes(results[i].type.dtype);
-      outputs[i] = results[i].bytes.data() + to * width;
-      arguments[i] = outputs[i];
-      arguments[n + i] = updates[i]->bytes.data() + from * width;
+  for_each_window(attrs, indices, operand_dims, update_dims, [&](const Updates& window) {
+    for (const auto& [to, from] : window) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t width = ir::dtype_bytes(results[i].type.dtype);
+        outputs[i] = results[i].bytes.data() + to * width;
+        arguments[i] = outputs[i];
+        arguments[n + i] = updates[i]->bytes.data() + from * width;
+      }
+      region.apply(arguments, outputs, 1);
     }
-    region.apply(arguments, outputs, 1);
   });
   return results;
 }

@@ -49,23 +49,41 @@ Lines lines_of(const ir::TensorType& type, std::size_t dimension) {
 }
 
 template <class Key>
-void sort_by_key(std::vector<std::int64_t>& order, bool descending, Key key) {
+void sort_by_keys(const std::vector<Key>& keys, bool descending, std::vector<std::int64_t>& order) {
+  const auto key = [&](std::int64_t i) { return keys[static_cast<std::size_t>(i)]; };
   if (descending)
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return key(a) > key(b); });
   else
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
 }
 
+/// `key` of each element of a line.
+template <class Key, class T, class KeyOf>
+std::vector<Key> keys_of(const T* line, std::int64_t stride, std::size_t length, KeyOf key_of) {
+  std::vector<Key> keys(length);
+  for (std::size_t i = 0; i < length; ++i) keys[i] = static_cast<Key>(key_of(line[static_cast<std::int64_t>(i) * stride]));
+  return keys;
+}
+
+/// Every type is sorted as one of three, into which it widens exactly.
 void sort_simply(const Tensor& tensor, const SimpleComparator& comparator, std::int64_t start, std::int64_t stride,
                  std::vector<std::int64_t>& order) {
   dispatch_dtype(tensor.type.dtype, [&]<class T>(std::type_identity<T>) {
     const T* line = tensor.as<T>().data() + start;
+    const bool descending = comparator.descending;
+    const auto itself = [](T element) { return Compute<T>(element); };
     if constexpr (is_float_element<T>) {
-      if (comparator.total_order)
-        return sort_by_key(order, comparator.descending,
-                           [&](std::int64_t i) { return total_order_key(line[i * stride]); });
+      if (comparator.total_order) {
+        const auto total = [](T element) { return total_order_key(element); };
+        sort_by_keys(keys_of<std::int64_t>(line, stride, order.size(), total), descending, order);
+      } else {
+        sort_by_keys(keys_of<double>(line, stride, order.size(), itself), descending, order);
+      }
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+      sort_by_keys(keys_of<std::uint64_t>(line, stride, order.size(), itself), descending, order);
+    } else {
+      sort_by_keys(keys_of<std::int64_t>(line, stride, order.size(), itself), descending, order);
     }
-    sort_by_key(order, comparator.descending, [&](std::int64_t i) { return Compute<T>(line[i * stride]); });
   });
 }
 
