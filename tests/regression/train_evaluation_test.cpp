@@ -76,7 +76,9 @@ TEST(TrainEvaluation, SeesTheStateOfTheStepBeforeItUnderEveryPlan) {
         const double loss = plain[s]["loss"];
         EXPECT_NEAR(lines[s]["loss"], loss, 1e-9 * loss);
         // All steps see one batch: the loss after a step is the one that the next step reports.
-        if (s + 1 < lines.size()) EXPECT_NEAR(lines[s]["eval/loss"], plain[s + 1]["loss"], 1e-9 * loss);
+        if (s + 1 < lines.size()) {
+          EXPECT_NEAR(lines[s]["eval/loss"], plain[s + 1]["loss"], 1e-9 * loss);
+        }
         EXPECT_TRUE(lines[s].contains("eval/accuracy"));
       }
       EXPECT_LT(lines.back()["eval/loss"], lines.back()["loss"]);

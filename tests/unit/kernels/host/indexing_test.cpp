@@ -118,7 +118,9 @@ TEST(Scatter, RandomDimensionsEqualReference) {
     ir::Builder builder(program, program.main);
     const ir::ValueId large = builder.param(x.large), indices = builder.param(x.indices), updates = builder.param(x.moving);
     builder.set_results({builder.add(OpKind::Scatter, {large, indices, updates}, attrs, {region})});
-    if (form != 0) ASSERT_TRUE(has_own_kernel(program));
+    if (form != 0) {
+      ASSERT_TRUE(has_own_kernel(program));
+    }
     ASSERT_EQ(compare_ops(program,
                           {random.tensor(x.large, 0.5, 1.5), random_indices(random, x.indices), random.tensor(x.moving, 0.5, 1.5)},
                           few_units(dtype, 20)),
