@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -149,8 +150,9 @@ cluster::Cluster measure_cluster(const kernels::Backend& backend, comm::Communic
     const comm::GroupHandle group = communicator.make_group(all);
     const double small = all_reduce_seconds(communicator, group, 2);
     const double large = all_reduce_seconds(communicator, group, many / 4);
-    // The model: 2 (n - 1) (latency + bytes / (n bandwidth)).
-    cluster.levels.front().latency = small / (2 * (n - 1));
+    // The model (cost::collective_seconds): a small one takes the rounds of a tree or ring, a large one 2 (n - 1) (latency +
+    // bytes / (n bandwidth)).
+    cluster.levels.front().latency = small / (2 * std::min(n - 1, std::ceil(std::log2(n))));
     cluster.levels.front().bandwidth = 2 * (n - 1) / n * (4.0 * (many / 4)) / std::max(large - small, 1e-9);
   }
   return cluster;

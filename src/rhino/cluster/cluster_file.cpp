@@ -15,11 +15,13 @@ namespace rhino::cluster {
 
 namespace {
 
-/// One number of the [device] table.
+/// One number of the [device] table. A key that may be left out has its default in Device.
 struct DeviceKey {
   const char* name;
   const char* unit;
   double Device::* member;
+  bool optional = false;
+  double least = 0, greatest = 1e30;
 };
 
 constexpr DeviceKey device_keys[] = {
@@ -28,9 +30,14 @@ constexpr DeviceKey device_keys[] = {
     {"flops_f32", "floating operations per second", &Device::flops_f32},
     {"flops_f64", "floating operations per second", &Device::flops_f64},
     {"flops_bf16", "floating operations per second", &Device::flops_bf16},
-    {"conv_efficiency", "fraction of a matrix product's rate", &Device::conv_efficiency},
+    {"product_efficiency", "fraction of the peak", &Device::product_efficiency, true, 1e-6, 1},
+    {"conv_efficiency", "fraction of a matrix product's rate", &Device::conv_efficiency, true},
     {"transcendental_rate", "evaluations per second", &Device::transcendental_rate},
-    {"op_overhead", "seconds", &Device::op_overhead},
+    {"op_overhead", "seconds", &Device::op_overhead, true},
+    {"units", "processors that share a product", &Device::units, true, 1, 1e6},
+    {"tile_m", "rows", &Device::tile_m, true, 1, 1e6},
+    {"tile_n", "columns", &Device::tile_n, true, 1, 1e6},
+    {"overlap", "0 or 1", &Device::overlap, true, 0, 1},
 };
 
 class Reader {
@@ -54,9 +61,11 @@ class Reader {
     expect_keys(*device, known, "device.");
     cluster.device.name = text_of(*device, "name", "device");
     for (const DeviceKey& key : device_keys) {
-      const bool optional = std::string_view(key.name) == "conv_efficiency" || std::string_view(key.name) == "op_overhead";
-      cluster.device.*key.member =
-          number(*device, key.name, key.unit, optional ? cluster.device.*key.member : -1.0, fmt::format("device.{}", key.name));
+      const std::string name = fmt::format("device.{}", key.name);
+      double& value = cluster.device.*key.member;
+      value = number(*device, key.name, key.unit, key.optional ? value : -1.0, name);
+      RHINO_CHECK(value >= key.least && value <= key.greatest, "{}: {} is {}, must be from {} to {} ({})", file_, name, value, key.least,
+                  key.greatest, key.unit);
     }
     const toml::array* levels = table["level"].as_array();
     RHINO_CHECK(levels != nullptr && !levels->empty(), "{}: at least one [[level]] is needed, innermost first", file_);

@@ -43,30 +43,39 @@ Cluster default_cpu_cluster(std::int64_t ranks) {
   return cluster;
 }
 
+namespace {
+
+/// Stretches of an axis whose neighbours are `inner` devices apart and that spans `span` devices.
+std::vector<Link> stretches(std::int64_t inner, std::int64_t span, const std::vector<Level>& levels) {
+  std::vector<Link> nested;
+  Link slowest{span / inner, 0, 0, 0};
+  bool nests = true;
+  std::int64_t reached = inner;  // devices within what the stretches so far join
+  std::int64_t held = 1;         // devices within one unit of the level
+  for (std::size_t l = 0; l < levels.size() && reached < span; ++l) {
+    held *= levels[l].fanout;
+    const std::int64_t end = std::min(held, span);
+    if (end <= reached) continue;
+    nests = nests && end % reached == 0 && span % end == 0;
+    nested.push_back({end / reached, levels[l].bandwidth, levels[l].latency, static_cast<int>(l)});
+    if (slowest.bandwidth == 0 || levels[l].bandwidth < slowest.bandwidth) slowest.bandwidth = levels[l].bandwidth;
+    slowest.latency = std::max(slowest.latency, levels[l].latency);
+    slowest.level = static_cast<int>(l);
+    reached = end;
+  }
+  return nests ? nested : std::vector<Link>{slowest};
+}
+
+}  // namespace
+
 Mesh lay_out(const shard::MeshShape& shape, const Cluster& cluster) {
   RHINO_CHECK(shape.devices() <= cluster.devices(), "a mesh of {} devices on cluster {} of {}", shape.devices(), cluster.name,
               cluster.devices());
-  Mesh mesh{shape, {}, {}, cluster.device};
-  mesh.bandwidth.resize(shape.axes().size());
-  mesh.latency.resize(shape.axes().size());
+  Mesh mesh{shape, std::vector<std::vector<Link>>(shape.axes().size()), cluster.device};
   std::int64_t inner = 1;  // devices spanned by the axes inside
   for (std::size_t a = shape.axes().size(); a-- > 0;) {
     const std::int64_t span = inner * shape.axes()[a].size;
-    // The groups of this axis reach over `span` neighbouring devices: they cross every level up to the first that holds them.
-    std::int64_t held = 1;
-    double bandwidth = 0;
-    double latency = 0;
-    for (const Level& level : cluster.levels) {
-      const bool crosses = held * level.fanout > inner;  // members differ within this level
-      held *= level.fanout;
-      if (crosses && level.fanout > 1) {
-        bandwidth = bandwidth == 0 ? level.bandwidth : std::min(bandwidth, level.bandwidth);
-        latency = std::max(latency, level.latency);
-      }
-      if (held >= span) break;
-    }
-    mesh.bandwidth[a] = bandwidth;
-    mesh.latency[a] = latency;
+    mesh.links[a] = stretches(inner, span, cluster.levels);
     inner = span;
   }
   return mesh;

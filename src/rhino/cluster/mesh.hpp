@@ -19,15 +19,20 @@ struct Level {
   double latency = 0;    ///< seconds per message
 };
 
-/// Rates of one device.
+/// Rates of one device. Products are cut into blocks of the result, `tile_m` x `tile_n`, each made by one of `units`
+/// processors: what does not fill the blocks, or the last round of units, is lost. With the defaults nothing is lost.
 struct Device {
   std::string name;
   double memory_bytes = 0;
   double memory_bandwidth = 0;  ///< bytes per second
-  double flops_f32 = 0, flops_f64 = 0, flops_bf16 = 0;  ///< floating operations per second of a large matrix product
+  double flops_f32 = 0, flops_f64 = 0, flops_bf16 = 0;  ///< floating operations per second, peak; bf16 also for f16
+  double product_efficiency = 1;  ///< of the peak that a large matrix product reaches
   double conv_efficiency = 0.8;       ///< of a convolution, relative to a matrix product
   double transcendental_rate = 0;     ///< exp, tanh .. per second, f32
   double op_overhead = 0;             ///< seconds to start one task
+  double units = 1;                   ///< processors that share one product
+  double tile_m = 1, tile_n = 1;      ///< rows and columns of the result that one unit makes at a time
+  double overlap = 0;                 ///< 1: communication runs beside computation; 0: it takes its time from it
   double flops(ir::DType dtype) const;
 };
 
@@ -50,11 +55,21 @@ Cluster parse_cluster(const std::string& text, const std::string& file_name);
 /// Inverse of parse_cluster, to six digits.
 std::string to_toml(const Cluster& cluster);
 
-/// A MeshShape laid over a cluster: each axis has the bandwidth and latency of the slowest level that its groups cross.
+/// A stretch of a mesh axis inside one level of the topology: `parts` units that exchange over links of that level.
+struct Link {
+  std::int64_t parts = 1;
+  double bandwidth = 0;  ///< bytes per second that one device can send while all do
+  double latency = 0;    ///< seconds per message
+  int level = 0;         ///< position in Cluster::levels, 0 innermost
+  bool operator==(const Link&) const = default;
+};
+
+/// A MeshShape laid over a cluster.
 struct Mesh {
   shard::MeshShape shape;
-  std::vector<double> bandwidth;  ///< per axis, bytes per second per device
-  std::vector<double> latency;    ///< per axis, seconds
+  /// Per axis its stretches, innermost first; their parts multiply to the size of the axis. An axis whose groups do not nest
+  /// in the levels is one stretch over the slowest level that it crosses.
+  std::vector<std::vector<Link>> links;
   Device device;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include <rhino/base/error.hpp>
 #include <rhino/cost/cost_model.hpp>
@@ -69,14 +70,25 @@ OpWork cost_update(const Program& program, const Op& op, const Types& in, const 
 
 OpWork cost_dot_general(const Program&, const Op& op, const Types& in, const Types& out) {
   const auto& attrs = op.as<ir::DotGeneralAttrs>();
-  return {2 * elements(out) * product(in[0].dims, attrs.lhs_contracting), 0, bytes(in) + bytes(out)};
+  Product shape;
+  shape.batch = product(in[0].dims, attrs.lhs_batch);
+  shape.k = product(in[0].dims, attrs.lhs_contracting);
+  shape.m = static_cast<double>(in[0].elements()) / std::max(1.0, shape.batch * shape.k);
+  shape.n = static_cast<double>(in[1].elements()) / std::max(1.0, shape.batch * shape.k);
+  return {2 * elements(out) * shape.k, 0, bytes(in) + bytes(out), shape};
 }
 
 OpWork cost_convolution(const Program&, const Op& op, const Types& in, const Types& out) {
   const auto& attrs = op.as<ir::ConvolutionAttrs>();
   const double taps = product(in[1].dims, attrs.kernel_spatial);
   const double features = static_cast<double>(in[1].dims[static_cast<std::size_t>(attrs.kernel_input_feature)]);
-  return {2 * elements(out) * taps * features, 0, bytes(in) + bytes(out)};
+  const double outputs = static_cast<double>(out[0].dims[static_cast<std::size_t>(attrs.output_feature)]);
+  Product shape;
+  shape.batch = static_cast<double>(std::max(attrs.feature_group_count, attrs.batch_group_count));
+  shape.n = outputs / shape.batch;
+  shape.k = taps * features;
+  shape.m = elements(out) / std::max(1.0, outputs);
+  return {2 * elements(out) * taps * features, 0, bytes(in) + bytes(out), shape};
 }
 
 OpWork cost_reduce(const Program& program, const Op& op, const Types& in, const Types& out) {
@@ -187,14 +199,28 @@ OpWork op_work(const Program& program, const Op& op, const Types& operands, cons
   return {};
 }
 
+namespace {
+
+/// Seconds of a product at `rate` operations per second of the whole device. A sum is worth splitting from here on.
+constexpr double shortest_split_sum = 512;
+
+double product_seconds(const Product& product, double rate, const cluster::Device& device) {
+  const double blocks = product.batch * std::ceil(product.m / device.tile_m) * std::ceil(product.n / device.tile_n);
+  const double splits = std::max(1.0, std::min(std::floor(device.units / blocks), std::ceil(product.k / shortest_split_sum)));
+  const double turns = std::ceil(blocks * splits / device.units);
+  return turns * 2 * device.tile_m * device.tile_n * std::ceil(product.k / splits) / (rate / device.units);
+}
+
+}  // namespace
+
 double op_seconds(const OpWork& work, OpKind kind, ir::DType dtype, const cluster::Device& device) {
-  double rate = device.flops(dtype);
-  if (kind == OpKind::Convolution) {
-    rate *= device.conv_efficiency;
-  } else if (kind != OpKind::DotGeneral) {
-    rate *= 0.1;  // nothing but products and convolutions comes near the peak
+  const double peak = device.flops(dtype) * device.product_efficiency;
+  double arithmetic = work.transcendentals / device.transcendental_rate;
+  if (work.product.batch > 0) {
+    arithmetic += product_seconds(work.product, kind == OpKind::Convolution ? peak * device.conv_efficiency : peak, device);
+  } else {
+    arithmetic += work.flops / (0.1 * peak);  // nothing but products and convolutions comes near the peak
   }
-  const double arithmetic = work.flops / rate + work.transcendentals / device.transcendental_rate;
   return std::max(arithmetic, work.bytes / device.memory_bandwidth);
 }
 

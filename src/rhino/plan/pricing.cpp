@@ -153,45 +153,77 @@ Layout Pricer::wanted_layout(FunctionId function, OpId id, std::size_t operand, 
 
 PredictedTime Pricer::price(const shard::Sharding& sharding) { return price_function(program_.main, sharding, 0); }
 
+/// When things are done while a function runs in program order: computing and communicating each take turns of their own on a
+/// device that overlaps them, and share them on one that does not.
+class Pricer::Timeline {
+ public:
+  Timeline(std::size_t values, bool overlaps) : ready_(values, 0), overlaps_(overlaps) {}
+
+  double ready(ValueId value) const { return ready_[value.index()]; }
+  void set_ready(ValueId value, double at) { ready_[value.index()] = at; }
+  double compute(double after, double seconds) { return advance(computing_, after, seconds); }
+  double communicate(double after, double seconds) { return advance(overlaps_ ? communicating_ : computing_, after, seconds); }
+  double end() const { return std::max(computing_, communicating_); }
+
+ private:
+  static double advance(double& clock, double after, double seconds) { return clock = std::max(clock, after) + seconds; }
+
+  std::vector<double> ready_;
+  double computing_ = 0, communicating_ = 0;
+  bool overlaps_;
+};
+
 PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding& sharding, int depth) {
   RHINO_ASSERT(depth < 64, "control flow nested {} deep", depth);
   const ir::Function& f = program_.function(function);
   const shard::FunctionSharding& decisions = sharding.functions[function.index()];
   const std::vector<Layout> layouts = value_layouts(function, sharding);
   PredictedTime time;
+  Timeline timeline(f.values.size(), mesh_.device.overlap > 0);
   // A value brought into a layout once is there for all its readers.
-  std::vector<std::vector<Layout>> brought(f.values.size());
+  struct Copy {
+    Layout layout;
+    double ready;
+  };
+  std::vector<std::vector<Copy>> brought(f.values.size());
   const auto bring = [&](ValueId value, const Layout& wanted) {
-    if (layouts[value.index()] == wanted) return;
+    if (layouts[value.index()] == wanted) return timeline.ready(value);
     auto& have = brought[value.index()];
-    if (std::find(have.begin(), have.end(), wanted) != have.end()) return;
-    time.communication += reshard_seconds(f.type(value), layouts[value.index()], wanted);
-    have.push_back(wanted);
+    for (const Copy& copy : have) {
+      if (copy.layout == wanted) return copy.ready;
+    }
+    const double seconds = reshard_seconds(f.type(value), layouts[value.index()], wanted);
+    have.push_back({wanted, timeline.communicate(timeline.ready(value), seconds)});
+    return have.back().ready;
   };
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
-    for (std::size_t o = 0; o < op.operands.size(); ++o) bring(op.operands[o], wanted_layout(function, OpId(i), o, sharding));
+    double begin = 0;
+    for (std::size_t o = 0; o < op.operands.size(); ++o)
+      begin = std::max(begin, bring(op.operands[o], wanted_layout(function, OpId(i), o, sharding)));
+    PredictedTime own;
     if (op.kind == OpKind::While) {
       const double trips = static_cast<double>(cost::trip_count(program_, op).value_or(1));
       for (ir::FunctionId region : op.regions) {
         const PredictedTime inner = price_function(region, sharding, depth + 1);
-        time.compute += trips * inner.compute;
-        time.communication += trips * inner.communication;
+        own.compute += trips * inner.compute;
+        own.total += trips * inner.total;
       }
     } else if (op.kind == OpKind::Case) {
-      PredictedTime slowest;
       for (ir::FunctionId region : op.regions) {
         const PredictedTime inner = price_function(region, sharding, depth + 1);
-        if (inner.total > slowest.total) slowest = inner;
+        if (inner.total > own.total) own = inner;
       }
-      time.compute += slowest.compute;
-      time.communication += slowest.communication;
     } else {
-      time.compute += op_seconds(function, OpId(i), decisions.ops[i]);
+      own.compute = own.total = op_seconds(function, OpId(i), decisions.ops[i]);
     }
+    time.compute += own.compute;
+    const double done = timeline.compute(begin, own.total);
+    for (ValueId result : op.results) timeline.set_ready(result, done);
   }
   for (std::size_t r = 0; r < f.results.size(); ++r) bring(f.results[r], decisions.results[r]);
-  time.total = time.compute + time.communication;
+  time.total = timeline.end();
+  time.communication = std::max(0.0, time.total - time.compute);
   return time;
 }
 

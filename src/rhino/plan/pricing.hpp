@@ -36,7 +36,8 @@ class Pricer {
   /// Layout that an op of `function` wants for an operand.
   shard::Layout wanted_layout(ir::FunctionId function, ir::OpId op, std::size_t operand, const shard::Sharding& sharding);
 
-  /// Time of one step of the whole program: compute plus communication, nothing hidden.
+  /// Time of one step of the whole program, run in program order. Communication hides behind computation where the device
+  /// overlaps the two (cluster::Device::overlap).
   PredictedTime price(const shard::Sharding& sharding);
   /// Bytes of one rank: states and batch at their local sizes, plus the largest sum of local values alive at once in
   /// program order. An estimate from above of what the lowering needs without in-place updates.
@@ -51,6 +52,8 @@ class Pricer {
   struct PairHash {
     std::size_t operator()(const PairKey& key) const;
   };
+
+  class Timeline;
 
   PredictedTime price_function(ir::FunctionId function, const shard::Sharding& sharding, int depth);
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/cluster/mesh.hpp>
 
+#include <filesystem>
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <rhino/base/error.hpp>
+
+#include "support/test_data.hpp"
 
 namespace rhino::cluster {
 namespace {
@@ -60,17 +66,47 @@ TEST(MeshShapes, AreAllFactorisationsInOrder) {
   EXPECT_EQ(mesh_shapes(8, 3).back().rank(), 3);
 }
 
-TEST(LayOut, AnAxisHasTheSlowestLinkThatItCrosses) {
+TEST(LayOut, AnAxisHasAStretchPerLevelThatItCrosses) {
   const Cluster cluster = parse_cluster(two_nodes, "c.toml");
   EXPECT_EQ(cluster.devices(), 8);
-  const Mesh inside_and_across = lay_out(shard::MeshShape({{"x", 2}, {"y", 4}}), cluster);
-  EXPECT_EQ(inside_and_across.bandwidth, (std::vector<double>{2.5e10, 3e11}));
-  EXPECT_EQ(inside_and_across.latency, (std::vector<double>{1e-5, 2e-6}));
-  const Mesh one_axis = lay_out(shard::MeshShape({{"x", 8}}), cluster);
-  EXPECT_EQ(one_axis.bandwidth, (std::vector<double>{2.5e10}));
-  const Mesh three = lay_out(shard::MeshShape({{"x", 2}, {"y", 2}, {"z", 2}}), cluster);
-  EXPECT_EQ(three.bandwidth, (std::vector<double>{2.5e10, 3e11, 3e11}));
+  const Link across{2, 2.5e10, 1e-5, 1};
+  const auto inside = [](std::int64_t parts) { return Link{parts, 3e11, 2e-6, 0}; };
+  using Links = std::vector<std::vector<Link>>;
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 2}, {"y", 4}}), cluster).links, (Links{{across}, {inside(4)}}));
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 8}}), cluster).links, (Links{{inside(4), across}}));
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 4}, {"y", 2}}), cluster).links, (Links{{inside(2), across}, {inside(2)}}));
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 2}, {"y", 2}, {"z", 2}}), cluster).links, (Links{{across}, {inside(2)}, {inside(2)}}));
   EXPECT_THROW(lay_out(shard::MeshShape({{"x", 16}}), cluster), InputError);
+}
+
+TEST(LayOut, AnAxisThatDoesNotNestHasTheSlowestLink) {
+  const Cluster cluster = parse_cluster(two_nodes, "c.toml");
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 2}, {"y", 3}}), cluster).links,
+            (std::vector<std::vector<Link>>{{{2, 2.5e10, 1e-5, 1}}, {{3, 3e11, 2e-6, 0}}}));
+  EXPECT_EQ(lay_out(shard::MeshShape({{"x", 6}}), cluster).links, (std::vector<std::vector<Link>>{{{6, 2.5e10, 1e-5, 1}}}));
+}
+
+TEST(ClusterFile, TheShippedOnesAreGood) {
+  const std::map<std::string, std::int64_t> devices = {
+      {"dgx_a100_1024", 1024}, {"dgx_h100_128", 128}, {"v100_32_ethernet", 32}, {"workstation_2gpu", 2}, {"cpu_2", 2}};
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("inputs/clusters"))) {
+    const Cluster cluster = read_cluster(entry.path().string());
+    EXPECT_EQ(cluster.name, entry.path().stem().string());
+    ASSERT_EQ(devices.count(cluster.name), 1u) << cluster.name;
+    EXPECT_EQ(cluster.devices(), devices.at(cluster.name));
+    ++found;
+  }
+  EXPECT_EQ(found, devices.size());
+  Cluster cpu = default_cpu_cluster(2);
+  cpu.name = "cpu_2";
+  EXPECT_EQ(to_toml(read_cluster(test::source_path("inputs/clusters/cpu_2.toml").string())), to_toml(cpu));
+}
+
+TEST(ClusterFile, NumbersOutsideOfTheirRangeNameIt) {
+  EXPECT_THAT(error_of(replaced(two_nodes, "[[level]]", "product_efficiency = 1.5\n[[level]]")),
+              HasSubstr("device.product_efficiency is 1.5, must be from 1e-06 to 1 (fraction of the peak)"));
+  EXPECT_THAT(error_of(replaced(two_nodes, "[[level]]", "tile_m = 0\n[[level]]")), HasSubstr("device.tile_m is 0, must be from 1"));
 }
 
 TEST(ClusterFile, RoundTrip) {

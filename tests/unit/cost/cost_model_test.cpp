@@ -99,23 +99,57 @@ TEST(OpSeconds, IsTheLargerOfArithmeticAndMemory) {
   device.flops_f32 = 1e9;
   device.memory_bandwidth = 1e9;
   device.transcendental_rate = 1e6;
-  EXPECT_DOUBLE_EQ(op_seconds({2e9, 0, 1e9}, OpKind::DotGeneral, DType::F32, device), 2.0);
-  EXPECT_DOUBLE_EQ(op_seconds({1e3, 0, 3e9}, OpKind::DotGeneral, DType::F32, device), 3.0);
+  EXPECT_DOUBLE_EQ(op_seconds({2e9, 0, 1e9, {1, 1000, 1000, 1000}}, OpKind::DotGeneral, DType::F32, device), 2.0);
+  EXPECT_DOUBLE_EQ(op_seconds({2e3, 0, 3e9, {1, 10, 10, 10}}, OpKind::DotGeneral, DType::F32, device), 3.0);
   EXPECT_DOUBLE_EQ(op_seconds({0, 5e6, 0}, OpKind::Exponential, DType::F32, device), 5.0);
 }
 
-TEST(CollectiveSeconds, FollowsAlphaAndBeta) {
+TEST(OpSeconds, BlocksAndRoundsOfUnitsAreFilledOrLost) {
+  cluster::Device device = cluster::default_cpu_cluster(1).device;
+  device.flops_f32 = 1e9;
+  device.memory_bandwidth = 1e15;
+  device.units = 4, device.tile_m = 100, device.tile_n = 100;
+  const auto seconds = [&](double m, double n, double k) {
+    return op_seconds({2 * m * n * k, 0, 0, {1, m, n, k}}, OpKind::DotGeneral, DType::F32, device);
+  };
+  EXPECT_DOUBLE_EQ(seconds(200, 200, 300), 2.0 * 200 * 200 * 300 / 1e9);  // four blocks, one round
+  EXPECT_DOUBLE_EQ(seconds(201, 200, 300), 2 * seconds(200, 200, 300));   // six blocks, two rounds
+  EXPECT_DOUBLE_EQ(seconds(150, 200, 300), seconds(200, 200, 300));
+  EXPECT_DOUBLE_EQ(seconds(100, 100, 300), seconds(200, 200, 300));       // three units idle: too short to split the sum
+  EXPECT_DOUBLE_EQ(seconds(100, 100, 2048), seconds(200, 200, 512));      // the sum is split over the units
+}
+
+/// `cluster` of two nodes of four.
+cluster::Cluster two_nodes() {
   cluster::Cluster cluster = cluster::default_cpu_cluster(4);
-  cluster.levels[0].bandwidth = 1e9;
-  cluster.levels[0].latency = 1e-3;
-  const cluster::Mesh mesh = cluster::lay_out(shard::MeshShape({{"x", 4}}), cluster);
+  cluster.levels = {{"node", 4, 1e9, 1e-3}, {"network", 2, 1e8, 1e-2}};
+  return cluster;
+}
+
+TEST(CollectiveSeconds, FollowsAlphaAndBeta) {
+  const cluster::Mesh mesh = cluster::lay_out(shard::MeshShape({{"x", 4}}), two_nodes());
   using shard::ReshardKind;
   EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllReduce, 4e9, {0}, mesh), 2 * 3 * (1e-3 + 1.0));
-  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllGather, 1e9, {0}, mesh), 3 * (1e-3 + 1.0));
-  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::ReduceScatter, 4e9, {0}, mesh), 3 * (1e-3 + 1.0));
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllReduce, 4, {0}, mesh), 2 * 2 * (1e-3 + 4e-9)) << "a tree for small ones";
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllGather, 1e9, {0}, mesh), 2e-3 + 3.0);
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::ReduceScatter, 4e9, {0}, mesh), 2e-3 + 3.0);
   EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllToAll, 4e9, {0}, mesh), 3 * (1e-3 + 1.0));
   EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllReduce, 4e9, {}, mesh), 0);
   EXPECT_LT(collective_seconds(ReshardKind::Slice, 4e9, {0}, mesh), collective_seconds(ReshardKind::AllGather, 1e9, {0}, mesh));
+}
+
+TEST(CollectiveSeconds, AreHierarchicalOverLevels) {
+  using shard::ReshardKind;
+  const cluster::Mesh mesh = cluster::lay_out(shard::MeshShape({{"x", 8}}), two_nodes());
+  // Reduce inside, all-reduce a quarter across, gather inside.
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllReduce, 4e8, {0}, mesh), (2e-3 + 0.3) + 2 * (1e-2 + 0.5) + (2e-3 + 0.3));
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::AllGather, 1e8, {0}, mesh), (1e-2 + 1.0) + (2e-3 + 0.6));
+  EXPECT_DOUBLE_EQ(collective_seconds(ReshardKind::ReduceScatter, 8e8, {0}, mesh), (2e-3 + 0.6) + (1e-2 + 1.0));
+  // The same devices by two axes cost the same.
+  const cluster::Mesh two = cluster::lay_out(shard::MeshShape({{"x", 2}, {"y", 4}}), two_nodes());
+  for (const ReshardKind kind : {ReshardKind::AllReduce, ReshardKind::AllGather, ReshardKind::ReduceScatter, ReshardKind::AllToAll})
+    EXPECT_DOUBLE_EQ(collective_seconds(kind, 8e8, {0, 1}, two), collective_seconds(kind, 8e8, {0}, mesh));
+  EXPECT_LT(collective_seconds(ReshardKind::AllReduce, 4e8, {1}, two), collective_seconds(ReshardKind::AllReduce, 4e8, {0}, two));
 }
 
 }  // namespace
