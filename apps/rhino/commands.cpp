@@ -17,6 +17,7 @@ constexpr const Command* kCommands[] = {
     &verify_command,
     &calibrate_command,
     &eval_command,
+    &bench_arena_command,
     &info_command,
     &help_command,
 };

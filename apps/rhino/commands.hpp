@@ -13,6 +13,7 @@ namespace rhino::app {
 // commands.cpp, and the file in CMakeLists.txt.
 extern const Command eval_command;
 extern const Command help_command;
+extern const Command bench_arena_command;
 extern const Command calibrate_command;
 extern const Command import_command;
 extern const Command info_command;

@@ -21,8 +21,8 @@ struct ArenaLayout {
   std::int64_t load = 0;              ///< largest sum of live bytes at any time: no layout can be lower
 };
 
-/// Places blocks so that those alive at the same time do not overlap: largest first, each at the lowest fitting gap, and
-/// the best of several orders. Blocks of zero bytes get offset 0.
+/// Places blocks so that those alive at the same time do not overlap (plan_arena, with little and counted work, so that every
+/// rank gets the same); blocks that live always lie at the bottom. Blocks of zero bytes get offset 0.
 ArenaLayout place_blocks(const std::vector<Lifetime>& blocks, std::int64_t alignment);
 
 /// Independent check of a layout: alignment, bounds and overlaps. Returns an empty string or what is wrong.
