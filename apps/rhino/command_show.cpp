@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -48,23 +49,68 @@ io::ModelReader open_model(const std::string& path) {
   request.program_path = path;
   request.evaluate = kernels::reference::evaluate;
   io::ImportedModel imported = io::import_model(request);
-  for (const std::string& assumption : imported.assumptions) log_warn("{}", assumption);
+  for (const std::string& assumption : imported.assumptions)
+    log_warn("{}", assumption);
   return io::ModelReader(std::move(imported.model));
 }
 
-std::string work(const ir::Program& program) {
+cost::OpWork work_of(const ir::Program& program) {
   cost::OpWork sum;
   const ir::Function& main = program.entry();
   for (const ir::Op& op : main.ops) {
     std::vector<ir::TensorType> operands, results;
-    for (const ir::ValueId value : op.operands) operands.push_back(main.type(value));
-    for (const ir::ValueId value : op.results) results.push_back(main.type(value));
+    for (const ir::ValueId value : op.operands)
+      operands.push_back(main.type(value));
+    for (const ir::ValueId value : op.results)
+      results.push_back(main.type(value));
     const cost::OpWork one = cost::op_work(program, op, operands, results);
     sum.flops += one.flops;
     sum.transcendentals += one.transcendentals;
   }
-  return fmt::format("work       {}FLOP per step, {}transcendental functions\n", human_count(sum.flops),
-                     human_count(sum.transcendentals));
+  return sum;
+}
+
+/// Bytes that the ops up to the loss make and that ops behind it read: what the gradient needs of the forward pass, if
+/// nothing is computed twice. Constants, and broadcasts and reshapes of something kept, need no room of their own.
+std::int64_t activation_bytes(const io::ModelReader& model) {
+  const ir::Function& main = model.program().entry();
+  const auto loss = model.signature().loss();
+  if (!loss || !main.value(main.results[*loss]).producer.valid()) return 0;
+  const std::size_t end = main.value(main.results[*loss]).producer.index();
+  std::vector<bool> kept(main.values.size(), false);
+  for (std::size_t i = end + 1; i < main.ops.size(); ++i)
+    for (const ir::ValueId operand : main.ops[i].operands)
+      kept[operand.index()] = true;
+  std::int64_t bytes = 0;
+  for (std::size_t i = end + 1; i-- > 0;) {
+    const ir::Op& op = main.ops[i];
+    if (op.kind == ir::OpKind::Constant || op.kind == ir::OpKind::Iota) continue;
+    const bool view = op.kind == ir::OpKind::Reshape || op.kind == ir::OpKind::BroadcastInDim;
+    for (const ir::ValueId result : op.results) {
+      if (!kept[result.index()]) continue;
+      if (view) {
+        kept[op.operands[0].index()] = true;
+      } else {
+        bytes += main.type(result).bytes();
+      }
+    }
+  }
+  return bytes;
+}
+
+std::string work(const io::ModelReader& model) {
+  const cost::OpWork sum = work_of(model.program());
+  std::string text = fmt::format("work       {}FLOP per step, {}transcendental functions\n", human_count(sum.flops),
+                                 human_count(sum.transcendentals));
+  // What a model of the zoo should cost by the formula for its kind (6 * weights * tokens and so on).
+  const auto formula = model.meta().find("formula_flops");
+  const double flops = formula == model.meta().end() ? 0 : std::strtod(formula->second.c_str(), nullptr);
+  if (flops > 0)
+    text += fmt::format("formula    {}FLOP per step; the program has {:.4f} times as many\n", human_count(flops),
+                        sum.flops / flops);
+  const std::int64_t activations = activation_bytes(model);
+  if (activations > 0) text += fmt::format("activations {} kept for the gradient\n", human_bytes(activations));
+  return text;
 }
 
 std::string op_counts(const ir::Program& program) {
@@ -77,8 +123,10 @@ std::string op_counts(const ir::Program& program) {
     }
   std::vector<std::pair<std::string_view, std::int64_t>> order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text = fmt::format("ops        {} of {} kinds in {} functions\n", total, order.size(), program.functions.size());
-  for (const auto& [name, count] : order) text += fmt::format("  {:>8}  {}\n", count, name);
+  std::string text =
+      fmt::format("ops        {} of {} kinds in {} functions\n", total, order.size(), program.functions.size());
+  for (const auto& [name, count] : order)
+    text += fmt::format("  {:>8}  {}\n", count, name);
   return text;
 }
 
@@ -92,8 +140,12 @@ std::string sizes(const io::ModelReader& model) {
         state_bytes += type.bytes();
         if (param.kind == ir::StateKind::Param) parameters += type.elements();
         break;
-      case ir::ParamRole::Const: const_bytes += type.bytes(); break;
-      case ir::ParamRole::Batch: batch_bytes += type.bytes(); break;
+      case ir::ParamRole::Const:
+        const_bytes += type.bytes();
+        break;
+      case ir::ParamRole::Batch:
+        batch_bytes += type.bytes();
+        break;
     }
     if (param.role != ir::ParamRole::Batch && model.recipe(param.path).has_value()) ++recipes;
   }
@@ -129,8 +181,9 @@ int run(const Arguments& arguments) {
     return 0;
   }
   fmt::print("program    {}\n", program.name);
-  for (const auto& [key, value] : model.meta()) fmt::print("{:<10} {}\n", key, value);
-  fmt::print("\n{}\n{}{}{}", frontend::signature_table(model.signature(), program.entry()), sizes(model), work(program),
+  for (const auto& [key, value] : model.meta())
+    if (key != "formula_flops") fmt::print("{:<10} {}\n", key, value);
+  fmt::print("\n{}\n{}{}{}", frontend::signature_table(model.signature(), program.entry()), sizes(model), work(model),
              op_counts(program));
   return 0;
 }

@@ -30,10 +30,11 @@ io::Model zoo_model(const std::string& name, const std::string& preset, const st
 
 namespace {
 
-io::ModelReader build_zoo_model(const Deck& deck) {
+io::ModelReader build_zoo_model(const Deck& deck, bool trained) {
   std::vector<std::string> assignments;
   for (const std::string_view word : split(deck.text("model.settings"), ' '))
     if (!word.empty()) assignments.emplace_back(word);
+  if (!trained) assignments.emplace_back("mode=evaluate");
   return io::ModelReader(zoo_model(deck.text("model.zoo"), deck.text("model.preset"), assignments));
 }
 
@@ -42,15 +43,15 @@ io::ModelReader build_zoo_model(const Deck& deck) {
 LoadedModel load_step(const Deck& deck, const std::string& section) {
   const bool trained = section == "model";
   const std::string file = deck.text(section + ".file"), import = deck.text(section + ".import");
-  const bool zoo = trained && !deck.text("model.zoo").empty();
+  const bool zoo = trained ? !deck.text("model.zoo").empty() : deck.flag("eval.zoo");
   const int named = !file.empty() + !import.empty() + zoo;
-  RHINO_CHECK_AS(UsageError, named == 1, "the deck must name one model: {0}.file{1} {0}.import{2}, {3}", section,
-                 trained ? "," : " or", trained ? " or model.zoo" : "", named == 0 ? "and it names none" : "not several");
-  for (const char* key : {"model.preset", "model.settings"})
+  RHINO_CHECK_AS(UsageError, named == 1, "the deck must name one model: {0}.file, {0}.import or {0}.zoo, {1}", section,
+                 named == 0 ? "and it names none" : "not several");
+  for (const char* key : {"model.preset", "model.settings", "eval.zoo"})
     RHINO_CHECK_AS(UsageError, !deck.given(key) || !deck.text("model.zoo").empty(), "{} is given, but no model.zoo", key);
   const auto open = [&] {
     if (!file.empty()) return io::ModelReader(file);
-    if (zoo) return build_zoo_model(deck);
+    if (zoo) return build_zoo_model(deck, trained);
     io::ImportRequest request;
     request.program_path = import;
     if (trained) request.state_path = deck.text("model.state");
@@ -72,9 +73,9 @@ LoadedModel load_step(const Deck& deck, const std::string& section) {
 LoadedModel load_model(const Deck& deck) { return load_step(deck, "model"); }
 
 std::optional<LoadedModel> load_evaluation(const Deck& deck) {
-  if (deck.text("eval.file").empty() && deck.text("eval.import").empty()) {
+  if (deck.text("eval.file").empty() && deck.text("eval.import").empty() && !deck.flag("eval.zoo")) {
     for (const char* key : {"eval.manifest", "eval.data", "eval.every", "eval.batches"})
-      RHINO_CHECK_AS(UsageError, !deck.given(key), "{} is given, but no evaluation step: eval.file or eval.import", key);
+      RHINO_CHECK_AS(UsageError, !deck.given(key), "{} is given, but no evaluation step: eval.file, eval.import or eval.zoo", key);
     return std::nullopt;
   }
   return load_step(deck, "eval");

@@ -21,7 +21,7 @@ ALLOWED = {
     "ir": ["base"],
     "ad": ["base", "ir"],
     "frontend": ["base", "ir"],
-    "zoo": ["base", "ir"],
+    "zoo": ["base", "ir", "ad"],
     "shard": ["base", "ir"],
     "cluster": ["base", "ir", "shard"],
     "cost": ["base", "ir", "shard", "cluster"],

@@ -68,6 +68,7 @@ std::vector<DeckKey> make_schema() {
 
       path("eval", "file", "Model file of an evaluation step: it reads training state by path and gives a loss and metrics; what it returns as state is ignored."),
       path("eval", "import", "Evaluation step to import instead of eval.file: StableHLO or HLO text."),
+      flag("eval", "zoo", false, "Evaluate the model that model.zoo builds, without dropout, instead of eval.file."),
       path("eval", "manifest", "Roles and paths of the parameters of eval.import."),
       path("eval", "data", "HDF5 file of the evaluation's examples, read in file order; without it: data.file."),
       integer("eval", "every", 0, 0, kMost, "steps", "Evaluate after every so many steps and after the last; 0: after the last only."),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/zoo/model_builder.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -34,9 +35,16 @@ ModelUnderConstruction::ModelUnderConstruction(std::string name) {
 ModelBuilder::ModelBuilder(std::string name, const BuildPolicy& policy)
     : ModelUnderConstruction(std::move(name)), Graph(model_.program, model_.program.main), policy_(policy) {}
 
+void ModelBuilder::check_size(std::string_view path, const Dims& dims) const {
+  constexpr std::int64_t most = std::int64_t{1} << 59;  // 8 bytes each still fit into 64 bits
+  std::int64_t elements = 1;
+  for (const std::int64_t size : dims)
+    if (size < 1 || __builtin_mul_overflow(elements, size, &elements) || elements > most)
+      fail(fmt::format("'{}' would have the shape {}", path, ir::to_string(dims)));
+}
+
 Tensor ModelBuilder::declare(std::string path, ir::TensorType type, InitRecipe recipe, ir::StateKind kind) {
-  for (const std::int64_t size : type.dims)
-    if (size < 1) fail(fmt::format("'{}' would have the shape {}", path, ir::to_string(type.dims)));
+  check_size(path, type.dims);
   const auto [place, added] = declared_.try_emplace(path, states_.size());
   if (!added) {
     const Tensor& known = states_[place->second].value;
@@ -74,15 +82,25 @@ Tensor ModelBuilder::statistics(std::string_view name, const Dims& dims, const I
   return declare("statistics/" + path_of(name), {DType::F32, dims}, recipe, ir::StateKind::Statistics);
 }
 
-void ModelBuilder::set_next(std::string_view name, const Tensor& next) {
-  const auto place = declared_.find("statistics/" + path_of(name));
-  RHINO_ASSERT(place != declared_.end(), "there are no statistics '{}'", path_of(name));
-  states_[place->second].next = next;
+Tensor ModelBuilder::memory(std::string_view name, ir::TensorType type) {
+  if (!loops().empty()) fail("memory cannot be kept within a scanned block");
+  return declare("memory/" + path_of(name), std::move(type), zeros(), ir::StateKind::Statistics);
+}
+
+Tensor ModelBuilder::optimizer_state(std::string_view path, ir::TensorType type) {
+  return declare(fmt::format("optimizer/{}", path), std::move(type), zeros(), ir::StateKind::Optimizer);
+}
+
+void ModelBuilder::set_next(const Tensor& state, const Tensor& next) {
+  const auto place = std::find_if(states_.begin(), states_.end(), [&](const State& known) {
+    return known.value.function() == state.function() && known.value.id() == state.id();
+  });
+  RHINO_ASSERT(place != states_.end() && next.type() == state.type(), "no state '{}' of this type", path());
+  place->next = next;
 }
 
 Tensor ModelBuilder::batch(std::string_view name, ir::TensorType type) {
-  if (type.dims.empty() || type.elements() < 1)
-    fail(fmt::format("batch input '{}' would have the shape {}", name, ir::to_string(type.dims)));
+  check_size(name, type.dims);
   State input{{std::string(name), ir::ParamRole::Batch, ir::StateKind::Param, ir::Evidence::Manifest}, {}, {}, {}};
   input.value = entry_param(std::move(type));
   RHINO_ASSERT(declared_.try_emplace(input.info.path, states_.size()).second, "two inputs are named '{}'", name);
@@ -94,10 +112,7 @@ void ModelBuilder::local_loss(std::string_view name, const Tensor& loss) {
   local_losses_.emplace_back("params/" + path_of(name) + "/", loss);
 }
 
-void ModelBuilder::metric(std::string_view name, const Tensor& value) {
-  RHINO_ASSERT(value.rank() == 0, "metric '{}' is no scalar", name);
-  metrics_.emplace_back(name, value);
-}
+void ModelBuilder::metric(std::string_view name, const Tensor& value) { metrics_.emplace_back(name, value); }
 
 Tensor ModelBuilder::step() {
   const auto place = declared_.find("step");

@@ -65,8 +65,12 @@ class ModelBuilder : private detail::ModelUnderConstruction, public ir::Graph {
 
   /// A state that is kept and replaced, not trained: running statistics.
   Tensor statistics(std::string_view name, const ir::Dims& dims, const ir::InitRecipe& recipe);
-  /// Next value of what `statistics` gave.
-  void set_next(std::string_view name, const Tensor& next);
+  /// A state of any type that starts at zero: what inference keeps between steps.
+  Tensor memory(std::string_view name, ir::TensorType type);
+  /// What an update rule keeps, zero at first; `path` is under "optimizer/".
+  Tensor optimizer_state(std::string_view path, ir::TensorType type);
+  /// Next value of what `statistics`, `memory`, `optimizer_state` or `step` gave.
+  void set_next(const Tensor& state, const Tensor& next);
 
   /// While it lives, parameters of one path are one parameter: repeated blocks share their weights.
   class [[nodiscard]] Sharing {
@@ -85,7 +89,7 @@ class ModelBuilder : private detail::ModelUnderConstruction, public ir::Graph {
   /// The loss that the parameters under the scope `name` are trained by, in place of the model's: learning that is
   /// local.
   void local_loss(std::string_view name, const Tensor& loss);
-  /// A scalar to report beside the loss.
+  /// A value to report beside the loss; a scalar in training steps.
   void metric(std::string_view name, const Tensor& value);
   /// The number of steps done, an i32 scalar kept as state.
   Tensor step();
@@ -116,6 +120,7 @@ class ModelBuilder : private detail::ModelUnderConstruction, public ir::Graph {
     Tensor value;  ///< of the entry function
     Tensor next;   ///< invalid: unchanged (or, of a trained parameter, what the optimizer makes)
   };
+  void check_size(std::string_view path, const ir::Dims& dims) const;
   Tensor declare(std::string path, ir::TensorType type, ir::InitRecipe recipe, ir::StateKind kind);
   Tensor random_key();
 

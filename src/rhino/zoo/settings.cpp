@@ -31,7 +31,8 @@ SettingKey integers(const char* name, const char* doc) { return {name, SettingKi
 std::vector<SettingKey> make_keys() {
   return {
       integer("batch", 1, "examples of a step, all devices together"),
-      choice("mode", {"train", "evaluate"}, "a training step, or the loss alone without dropout"),
+      choice("mode", {"train", "evaluate", "infer"},
+             "a training step; the loss alone, without dropout; or (decoders) the next tokens, keys and values kept"),
       choice("dtype", {"f32", "bf16", "f16"},
              "of activations and products; weights are kept in f32 (f16: with a loss scale)"),
       choice("optimizer", {"sgd", "momentum", "nesterov", "adam", "adamw", "adafactor", "lamb", "lion"},
@@ -46,6 +47,7 @@ std::vector<SettingKey> make_keys() {
       integer("seed", 0, "of first values and random draws", 9007199254740992.0),
 
       integer("sequence", 1, "tokens of an example"),
+      integer("chunk", 1, "new tokens of one inference step"),
       integer("target_sequence", 1, "tokens of a target"),
       integer("vocabulary", 2, "different tokens"),
       integer("layers", 1, "blocks (of the encoder and of the decoder each, if there are both)"),
@@ -95,6 +97,7 @@ std::vector<SettingKey> make_keys() {
       choice("condition", {"embeddings", "tokens"},
              "the condition is given in features, or as tokens with a trained table"),
       integers("multipliers", "features of each resolution over those of the first"),
+      integer("residual_blocks", 1, "residual blocks of each resolution on the way down; one more on the way up"),
       integer("attention_levels", 0, "resolutions, from the finest, that attend to the condition"),
       integer("diffusion_steps", 1, "steps of the noise schedule"),
       integer("groups", 1, "groups of the group norms"),

@@ -154,7 +154,7 @@ Tensor with_balance(ModelBuilder& b, const Tensor& loss, const TransformerOutput
 }
 
 Tensor add_positions(ModelBuilder& b, const Tensor& x, double deviation) {
-  return x + b.weight("positions", {x.dim(1), x.dim(2)}, normal(deviation));
+  return add_bias(b, x, "positions", {x.dim(1), x.dim(2)}, normal(deviation));
 }
 
 void note_formula_flops(ModelBuilder& b, double product_weights, double tokens, double attention_products) {

@@ -75,6 +75,8 @@ BuiltModel build_model(const Family& family, const Settings& settings) {
   ModelBuilder builder(family.name, policy_of(settings));
   builder.note("model", family.name);
   builder.note("settings", settings.text());
+  RHINO_CHECK_AS(UsageError, settings.choice("mode") != "infer" || settings.has("chunk"),
+                 "mode=infer is for decoders; {} is none", family.name);
   BuiltModel model;
   try {
     model = finish_step(builder, family.build(builder, settings), settings);
@@ -107,13 +109,24 @@ std::int64_t parameter_count(const BuiltModel& model) {
   return count;
 }
 
+namespace {
+
+/// 124.44e6 -> "124.44 M", 1.3e9 -> "1.30 B", 1e12 -> "1.00 T", as sizes of models are told.
+std::string count_text(double count) {
+  if (count >= 1e12) return fmt::format("{:.2f} T", count / 1e12);
+  return count >= 1e9 ? fmt::format("{:.2f} B", count / 1e9) : fmt::format("{:.2f} M", count / 1e6);
+}
+
+}  // namespace
+
 std::string list_text() {
   std::string text;
   for (const Family& family : families()) {
     text += fmt::format("{}: {}\n  {}\n", family.name, family.summary, family.paper);
     for (const Preset& preset : family.presets) {
-      const std::string count = preset.parameters > 0 ? human_count(preset.parameters) : "";
-      text += fmt::format("    {:<10} {:>9}  {}\n", preset.name, trim(count), preset.counted);
+      const std::string count = preset.parameters > 0 ? count_text(preset.parameters) : "";
+      const std::string line = fmt::format("    {:<10} {:>9}  {}", preset.name, count, preset.counted);
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     }
   }
   return text;
@@ -122,8 +135,11 @@ std::string list_text() {
 std::string keys_text(const Family& family, std::string_view preset) {
   const std::string assignments = settings_of(family, preset).text();
   std::string text;
-  for (const std::string_view assignment : split(assignments, ' '))
-    text += fmt::format("  {:<28} {}\n", assignment, setting_key(assignment.substr(0, assignment.find('='))).doc);
+  for (const std::string_view assignment : split(assignments, ' ')) {
+    const SettingKey& key = setting_key(assignment.substr(0, assignment.find('=')));
+    text += fmt::format("  {:<28} {}", assignment, key.doc);
+    text += key.allowed.empty() ? "\n" : fmt::format(" ({})\n", fmt::join(key.allowed, ", "));
+  }
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include <rhino/base/error.hpp>
@@ -46,6 +47,42 @@ TEST(Zoo, EveryKeyIsUsedBySomeModel) {
     EXPECT_TRUE(used.contains(key.name)) << key.name;
 }
 
+TEST(Zoo, LowPrecisionIsForProductsAndWeightsStayInF32) {
+  for (const auto& [name, dtype] : {std::pair{"bf16", ir::DType::BF16}, std::pair{"f16", ir::DType::F16}})
+    for (const char* family : {"gpt", "resnet", "t5", "latent_diffusion"}) {
+      const BuiltModel model =
+          build_model(family, "tiny", std::vector<std::string>{"mode=evaluate", std::string("dtype=") + name});
+      const ir::Function& main = model.program.entry();
+      for (std::size_t i = 0; i < main.params.size(); ++i)
+        if (model.signature.params[i].kind == ir::StateKind::Param &&
+            model.signature.params[i].role == ir::ParamRole::State)
+          EXPECT_EQ(main.type(main.params[i]).dtype, ir::DType::F32);
+      int products = 0;
+      for (const ir::Op& op : main.ops)
+        if (op.kind == ir::OpKind::DotGeneral || op.kind == ir::OpKind::Convolution) {
+          ++products;
+          EXPECT_EQ(main.type(op.operands[0]).dtype, dtype) << op.location.name;
+        }
+      EXPECT_GT(products, 4);
+      EXPECT_EQ(main.type(main.results[*model.signature.loss()]).dtype, ir::DType::F32);
+    }
+}
+
+TEST(Zoo, ScanStacksTheBlocksAndKeepsTheCount) {
+  for (const char* family : {"gpt", "bert", "albert", "t5", "vit", "switch", "glam"}) {
+    const auto build = [&](const char* scan) {
+      return build_model(family, "tiny",
+                         std::vector<std::string>{"mode=evaluate", std::string("scan=") + scan, "layers=4"});
+    };
+    const BuiltModel repeated = build("false"), scanned = build("true");
+    EXPECT_EQ(parameter_count(repeated), parameter_count(scanned)) << family;
+    EXPECT_LT(scanned.program.entry().ops.size(), repeated.program.entry().ops.size());
+    EXPECT_EQ(std::count_if(scanned.program.entry().ops.begin(), scanned.program.entry().ops.end(),
+                            [](const ir::Op& op) { return op.kind == ir::OpKind::While; }),
+              std::string(family) == "t5" || std::string(family) == "switch" ? 2 : 1);
+  }
+}
+
 std::string refusal(const std::string& name, const std::string& preset, const std::vector<std::string>& assignments) {
   try {
     build_model(name, preset, assignments);
@@ -83,7 +120,12 @@ TEST(Zoo, RefusesWhatDoesNotFitInOneSentence) {
 }
 
 TEST(Zoo, SizesThatOverflowAreRefused) {
-  EXPECT_THAT(refusal("gpt", "tiny", {"batch=1000000000000", "sequence=1000000000000"}), HasSubstr("gpt"));
+  for (const char* key : {"sequence", "vocabulary", "width", "hidden"}) {
+    std::vector<std::string> settings{"batch=1000000000", "heads=1"};
+    settings.push_back(std::string(key) + "=1000000000000");
+    EXPECT_THAT(refusal("gpt", "tiny", settings), HasSubstr("model gpt: ")) << key;
+  }
+  EXPECT_THAT(refusal("resnet", "tiny", {"image=1000000000000"}), HasSubstr("model resnet: "));
 }
 
 TEST(Zoo, ListNamesEveryPresetAndWhatIsCounted) {

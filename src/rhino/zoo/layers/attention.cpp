@@ -46,29 +46,49 @@ HeadNotation head_notation(ModelBuilder& b, const AttentionSpec& spec) {
           "bqgrd,grdm->bqm"};
 }
 
-/// True where a query must not look: keys behind it; as i1 [queries, keys]. Queries are the last of the keys.
-Tensor hidden_keys(ModelBuilder& b, std::int64_t queries, std::int64_t keys) {
-  const ir::TensorType type{DType::I32, {queries, keys}};
-  return b.compare(Comparison::Gt, b.iota(type, 1), b.iota(type, 0) + static_cast<double>(keys - queries));
+/// Place of each query among the keys, i32 [queries, keys].
+Tensor query_places(ModelBuilder& b, std::int64_t queries, std::int64_t keys, const Tensor& first) {
+  const Tensor number = b.iota({DType::I32, {queries, keys}}, 0);
+  if (first.valid()) return number + first;
+  return keys == queries ? number : number + static_cast<double>(keys - queries);
 }
 
-Tensor alibi_bias(ModelBuilder& b, std::int64_t heads, std::int64_t queries, std::int64_t keys) {
+/// True where a query must not look: keys behind it; i1 [queries, keys].
+Tensor hidden_keys(ModelBuilder& b, std::int64_t queries, std::int64_t keys, const Tensor& first) {
+  return b.compare(Comparison::Gt, b.iota({DType::I32, {queries, keys}}, 1), query_places(b, queries, keys, first));
+}
+
+Tensor alibi_bias(ModelBuilder& b, std::int64_t heads, std::int64_t queries, std::int64_t keys, const Tensor& first) {
   std::vector<float> slopes;
   for (std::int64_t h = 1; h <= heads; ++h)
     slopes.push_back(static_cast<float>(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(heads))));
-  const ir::TensorType type{DType::F32, {queries, keys}};
-  const Tensor behind = b.iota(type, 0) + static_cast<double>(keys - queries) - b.iota(type, 1);
-  return -b.constant(literal({heads, 1, 1}, slopes)) * b.abs(behind);
+  const Tensor behind = query_places(b, queries, keys, first) - b.iota({DType::I32, {queries, keys}}, 1);
+  return -b.constant(literal({heads, 1, 1}, slopes)) * b.convert(b.abs(behind), DType::F32);
+}
+
+/// Puts new keys or values [batch, places, ..] into what is kept of all places, and gives that.
+Tensor remember(ModelBuilder& b, std::string_view name, const Tensor& fresh, const AttentionSpec& spec) {
+  Dims dims = fresh.dims();
+  dims[1] = spec.remembered;
+  const Tensor kept = b.memory(name, {fresh.dtype(), std::move(dims)});
+  std::vector<Tensor> operands{kept, fresh};
+  for (int d = 0; d < fresh.rank(); ++d)
+    operands.push_back(d == 1 ? spec.first : b.scalar_int(DType::I32, 0));
+  const Tensor all = b.add(ir::OpKind::DynamicUpdateSlice, operands);
+  b.set_next(kept, all);
+  return all;
 }
 
 }  // namespace
 
-Tensor rotate_by_place(ModelBuilder& b, const Tensor& x, double base) {
+Tensor rotate_by_place(ModelBuilder& b, const Tensor& x, double base, const Tensor& first) {
   const std::int64_t places = x.dim(1), half = x.dim(-1) / 2;
   if (x.dim(-1) % 2 != 0) b.fail(fmt::format("rotary positions need an even head width, not {}", x.dim(-1)));
   const ir::TensorType type{DType::F32, {places, half}};
   const Tensor frequency = b.exp(b.iota(type, 1) * (-std::log(base) / static_cast<double>(half)));
-  const Tensor angle = b.iota(type, 0) * frequency;
+  Tensor place = b.iota(type, 0);
+  if (first.valid()) place = place + b.convert(first, DType::F32);
+  const Tensor angle = place * frequency;
   Dims dims(x.dims().size() - 1, 1);
   dims.front() = places;
   dims.back() = half;
@@ -79,14 +99,14 @@ Tensor rotate_by_place(ModelBuilder& b, const Tensor& x, double base) {
 }
 
 Tensor relative_bias(ModelBuilder& b, std::string_view name, std::int64_t queries, std::int64_t keys,
-                     std::int64_t heads, bool both_directions, std::int64_t buckets, std::int64_t furthest) {
+                     std::int64_t heads, bool both_directions, std::int64_t buckets, std::int64_t furthest,
+                     const Tensor& first) {
   const auto scope = b.scope(name);
   const std::int64_t side = both_directions ? buckets / 2 : buckets;
   const std::int64_t exact = side / 2;
   if (exact < 1 || furthest <= exact)
     b.fail(fmt::format("{} buckets up to a distance of {} leave none for exact distances", buckets, furthest));
-  const ir::TensorType type{DType::I32, {queries, keys}};
-  const Tensor ahead = b.iota(type, 1) - b.iota(type, 0) - static_cast<double>(keys - queries);
+  const Tensor ahead = b.iota({DType::I32, {queries, keys}}, 1) - query_places(b, queries, keys, first);
   const Tensor distance = both_directions ? b.abs(ahead) : b.maximum(-ahead, 0);
   const Tensor growth = b.log(b.maximum(b.convert(distance, DType::F32), 1) / static_cast<double>(exact));
   const double per_bucket =
@@ -109,14 +129,19 @@ Tensor attention(ModelBuilder& b, std::string_view name, const Tensor& x, const 
   if (x.rank() != 3 || context.rank() != 3 || x.dim(0) != context.dim(0))
     b.fail(fmt::format("attention of {} to {}: expected [batch, places, width]", ir::to_string(x.type()),
                        ir::to_string(context.type())));
-  const std::int64_t queries = x.dim(1), keys = context.dim(1), width = x.dim(2);
+  const std::int64_t queries = x.dim(1), width = x.dim(2);
   Tensor q = dense(b, "q", x, heads.query_heads, spec.query_recipe.value_or(spec.recipe), spec.bias);
   Tensor k = dense(b, "k", context, heads.key_heads, spec.recipe, spec.bias);
-  const Tensor v = dense(b, "v", context, heads.key_heads, spec.recipe, spec.bias);
+  Tensor v = dense(b, "v", context, heads.key_heads, spec.recipe, spec.bias);
   if (spec.positions == Positions::Rope) {
-    q = rotate_by_place(b, q, spec.rope_base);
-    k = rotate_by_place(b, k, spec.rope_base);
+    q = rotate_by_place(b, q, spec.rope_base, spec.first);
+    k = rotate_by_place(b, k, spec.rope_base, spec.first);
   }
+  if (spec.remembered > 0) {
+    k = remember(b, "k", k, spec);
+    v = remember(b, "v", v, spec);
+  }
+  const std::int64_t keys = k.dim(1);
   const double scale = spec.scale != 0 ? spec.scale : 1 / std::sqrt(static_cast<double>(spec.head_width));
   Tensor scores = b.convert(b.einsum(heads.scores, scale == 1 ? q : q * scale, k), DType::F32);
   const Dims grouped = scores.dims();
@@ -128,16 +153,17 @@ Tensor attention(ModelBuilder& b, std::string_view name, const Tensor& x, const 
     dims.insert(dims.end(), grouped.begin() + 1, grouped.end());
     return b.reshape(bias, dims);
   };
-  if (spec.positions == Positions::Alibi) scores = scores + per_head(alibi_bias(b, spec.heads, queries, keys));
+  if (spec.positions == Positions::Alibi)
+    scores = scores + per_head(alibi_bias(b, spec.heads, queries, keys, spec.first));
   if (score_bias.valid()) scores = scores + per_head(score_bias);
-  if (spec.causal) scores = b.select(hidden_keys(b, queries, keys), b.scalar(DType::F32, kMasked), scores);
+  if (spec.causal) scores = b.select(hidden_keys(b, queries, keys, spec.first), b.scalar(DType::F32, kMasked), scores);
   const Tensor weights = b.dropout(b.convert(b.softmax(scores), x.dtype()), spec.dropout);
   const Tensor mixed = b.einsum(heads.values, weights, v);
   const auto inner = b.scope("out");
   Dims dims = heads.query_heads;
   dims.push_back(width);
   const Tensor y = b.einsum(heads.output, mixed, b.weight("w", dims, spec.output_recipe));
-  return spec.output_bias ? y + b.weight("b", {width}, zeros()) : y;
+  return spec.output_bias ? add_bias(b, y, "b", {width}) : y;
 }
 
 }  // namespace rhino::zoo

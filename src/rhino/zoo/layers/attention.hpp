@@ -26,6 +26,10 @@ struct AttentionSpec {
   Positions positions = Positions::None;
   double rope_base = 10000;
   double dropout = 0;  ///< of the weights
+  /// Inference with memory: keys and values of `remembered` places are kept, and x holds the places from `first` on (an
+  /// i32 scalar, at most remembered minus the places of x). Not with cross-attention.
+  std::int64_t remembered = 0;
+  Tensor first;
   ir::InitRecipe recipe = normal(0.02);
   std::optional<ir::InitRecipe> query_recipe;  ///< of the queries, where it is not `recipe`
   ir::InitRecipe output_recipe = normal(0.02);
@@ -40,10 +44,12 @@ Tensor attention(ModelBuilder& b, std::string_view name, const Tensor& x, const 
 
 /// T5's bias by distance (Raffel et al. 2020, section 2.1): f32 [heads, queries, keys] from a table "table"
 /// [buckets, heads]; half of the buckets are exact, the others grow logarithmically up to `furthest`.
+/// The first query is at place `first` (an i32 scalar) of the keys; without it the queries are the last keys.
 Tensor relative_bias(ModelBuilder& b, std::string_view name, std::int64_t queries, std::int64_t keys,
-                     std::int64_t heads, bool both_directions, std::int64_t buckets = 32, std::int64_t furthest = 128);
+                     std::int64_t heads, bool both_directions, std::int64_t buckets = 32, std::int64_t furthest = 128,
+                     const Tensor& first = {});
 
-/// Rotates x [batch, places, .., head_width] by its place: RoPE.
-Tensor rotate_by_place(ModelBuilder& b, const Tensor& x, double base);
+/// Rotates x [batch, places, .., head_width] by its place, counted from `first` or zero: RoPE.
+Tensor rotate_by_place(ModelBuilder& b, const Tensor& x, double base, const Tensor& first = {});
 
 }  // namespace rhino::zoo

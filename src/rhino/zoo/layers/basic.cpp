@@ -34,25 +34,35 @@ Tensor activate(ModelBuilder& b, const Tensor& x, Activation activation) {
   return x;
 }
 
+Tensor add_bias(ModelBuilder& b, const Tensor& y, std::string_view name, const Dims& dims,
+                const ir::InitRecipe& recipe) {
+  // Spread in f32 and then converted: so the reduction of the gradient is one in f32.
+  return y + b.convert(b.broadcast(b.parameter(name, dims, recipe), y.dims()), y.dtype());
+}
+
 Tensor dense(ModelBuilder& b, std::string_view name, const Tensor& x, const Dims& out, const ir::InitRecipe& recipe,
              bool bias) {
   const auto scope = b.scope(name);
   Dims dims{x.dim(-1)};
   dims.insert(dims.end(), out.begin(), out.end());
   const Tensor y = b.dot(x, b.weight("w", dims, recipe));
-  return bias ? y + b.weight("b", out, zeros()) : y;
+  return bias ? add_bias(b, y, "b", out) : y;
 }
 
 Embedding embed(ModelBuilder& b, std::string_view name, const Tensor& ids, std::int64_t count, std::int64_t width,
                 const ir::InitRecipe& recipe) {
   const auto scope = b.scope(name);
-  const Tensor table = b.weight("table", {count, width}, recipe);
-  return {table, b.take(table, ids)};
+  const Tensor table = b.parameter("table", {count, width}, recipe);
+  return {table, look_up(b, table, ids)};
+}
+
+Tensor look_up(ModelBuilder& b, const Tensor& table, const Tensor& ids) {
+  return b.convert(b.take(table, ids), b.compute());
 }
 
 Tensor tied_scores(ModelBuilder& b, const Tensor& x, const Tensor& table) {
   ir::DotGeneralAttrs attrs{{}, {}, {x.rank() - 1}, {1}, x.dtype()};
-  return b.convert(b.add(ir::OpKind::DotGeneral, {x, table}, std::move(attrs)), DType::F32);
+  return b.convert(b.add(ir::OpKind::DotGeneral, {x, b.convert(table, x.dtype())}, std::move(attrs)), DType::F32);
 }
 
 Tensor norm(ModelBuilder& b, std::string_view name, const Tensor& x, Norm kind, double epsilon, bool bias) {
@@ -82,8 +92,8 @@ Tensor batch_norm(ModelBuilder& b, std::string_view name, const Tensor& x, doubl
     variance = b.mean(centred * centred, others);
     const auto examples = static_cast<double>(x.type().elements() / x.dim(-1));
     const double unbiased = examples > 1 ? examples / (examples - 1) : 1;
-    b.set_next("mean", running_mean * (1 - momentum) + mean * momentum);
-    b.set_next("variance", running_variance * (1 - momentum) + variance * (momentum * unbiased));
+    b.set_next(running_mean, running_mean * (1 - momentum) + mean * momentum);
+    b.set_next(running_variance, running_variance * (1 - momentum) + variance * (momentum * unbiased));
   }
   const Tensor scale = b.parameter("scale", features, constant(first_scale)) * b.rsqrt(variance + epsilon);
   const Tensor shift = b.parameter("bias", features, zeros()) - mean * scale;

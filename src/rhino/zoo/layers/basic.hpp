@@ -13,17 +13,23 @@ namespace rhino::zoo {
 enum class Activation : std::uint8_t { None, Relu, Gelu, GeluTanh, QuickGelu, Silu, Tanh };
 Tensor activate(ModelBuilder& b, const Tensor& x, Activation activation);
 
+/// y [.., dims..] + the parameter `name` [dims..], whose gradient is summed up in f32 whatever the policy.
+Tensor add_bias(ModelBuilder& b, const Tensor& y, std::string_view name, const ir::Dims& dims,
+                const ir::InitRecipe& recipe = zeros());
+
 /// x [.., in] -> [.., out..]: weight "w" [in, out..], bias "b" [out..].
 Tensor dense(ModelBuilder& b, std::string_view name, const Tensor& x, const ir::Dims& out, const ir::InitRecipe& recipe,
              bool bias = true);
 
 /// Rows of a table "table" [count, width] by integer ids [..] -> [.., width].
 struct Embedding {
-  Tensor table;  ///< in the policy's type; a tied output layer uses it again
-  Tensor rows;
+  Tensor table;  ///< in f32
+  Tensor rows;   ///< in the policy's type
 };
 Embedding embed(ModelBuilder& b, std::string_view name, const Tensor& ids, std::int64_t count, std::int64_t width,
                 const ir::InitRecipe& recipe);
+/// Rows of an f32 table by ids, in the policy's type; the gradient is summed up in f32.
+Tensor look_up(ModelBuilder& b, const Tensor& table, const Tensor& ids);
 /// Scores of a tied output layer: x [.., width] by table [count, width] -> f32 [.., count].
 Tensor tied_scores(ModelBuilder& b, const Tensor& x, const Tensor& table);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <rhino/zoo/layers/basic.hpp>
+
 namespace rhino::zoo {
 
 using ir::Dims;
@@ -38,7 +40,7 @@ Tensor convolution(ModelBuilder& b, std::string_view name, const Tensor& x, cons
   const std::int64_t fan_in = std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
   dims.push_back(spec.features);
   const Tensor y = b.convolution(x, b.weight("w", dims, by_fan_in(spec.gain, fan_in)), spec.window);
-  return spec.bias ? y + b.weight("b", {spec.features}, zeros()) : y;
+  return spec.bias ? add_bias(b, y, "b", {spec.features}) : y;
 }
 
 Tensor transposed_convolution(ModelBuilder& b, std::string_view name, const Tensor& x, std::int64_t features,
@@ -52,7 +54,7 @@ Tensor transposed_convolution(ModelBuilder& b, std::string_view name, const Tens
   window.base_dilation = {factor};
   window.pad_low = window.pad_high = {factor - 1};
   const Tensor y = b.convolution(x, b.weight("w", dims, by_fan_in(1, x.dim(-1))), window);
-  return bias ? y + b.weight("b", {features}, zeros()) : y;
+  return bias ? add_bias(b, y, "b", {features}) : y;
 }
 
 Tensor max_pool(ModelBuilder& b, const Tensor& x, std::int64_t size, const ir::WindowSpec& window) {

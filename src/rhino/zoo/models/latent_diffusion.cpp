@@ -31,10 +31,10 @@ class NoisePredictor {
   }
 
   Tensor operator()(Tensor x) {
-    const std::int64_t channels = x.dim(-1);
+    const std::int64_t channels = x.dim(-1), blocks = settings_.integer("residual_blocks");
     std::vector<Tensor> skips{x = convolve("input", x, settings_.integer("features"))};
     for (std::size_t level = 0; level < levels_.size(); ++level) {
-      for (int i = 0; i < 2; ++i)
+      for (std::int64_t i = 0; i < blocks; ++i)
         skips.push_back(x = stage(fmt::format("down{}_{}", level, i), x, level));
       if (level + 1 < levels_.size()) skips.push_back(x = halve(fmt::format("halve{}", level), x));
     }
@@ -42,7 +42,7 @@ class NoisePredictor {
     x = attend("middle_attention", x);
     x = residual("middle1", x, x.dim(-1));
     for (std::size_t level = levels_.size(); level-- > 0;) {
-      for (int i = 0; i < 3; ++i) {
+      for (std::int64_t i = 0; i < blocks + 1; ++i) {
         x = b_.concatenate({x, skips.back()}, -1);
         skips.pop_back();
         x = stage(fmt::format("up{}_{}", level, i), x, level);
@@ -159,19 +159,18 @@ Tensor build(ModelBuilder& b, const Settings& settings) {
 }  // namespace
 
 Family latent_diffusion_family() {
-  return {
-      "latent_diffusion",
-      "text-conditioned U-Net that predicts the noise in a latent image",
-      "Rombach et al. 2022",
-      "batch=4 image=64 white=255 channels=4 condition=embeddings context=77 context_width=768 vocabulary=2 "
-      "features=320 "
-      "multipliers=1,2,4,4 attention_levels=3 heads=8 groups=32 diffusion_steps=1000",
-      {{"tiny",
-        "batch=16 image=16 white=16 channels=1 condition=tokens context=8 context_width=16 vocabulary=32 features=16 "
-        "multipliers=1,2 attention_levels=1 heads=2 groups=4 learning_rate=0.003",
-        0, ""},
-       {"860M", "", 859.5e6, "the U-Net alone, without autoencoder and text encoder"}},
-      build};
+  return {"latent_diffusion",
+          "text-conditioned U-Net that predicts the noise in a latent image",
+          "Rombach et al. 2022",
+          "batch=4 image=64 white=255 channels=4 condition=embeddings context=77 context_width=768 vocabulary=2 "
+          "features=320 "
+          "multipliers=1,2,4,4 residual_blocks=2 attention_levels=3 heads=8 groups=32 diffusion_steps=1000",
+          {{"tiny",
+            "batch=8 image=16 white=16 channels=1 condition=tokens context=8 context_width=16 vocabulary=32 features=8 "
+            "multipliers=1,2 residual_blocks=1 attention_levels=1 heads=2 groups=4 learning_rate=0.003",
+            0, ""},
+           {"860M", "", 859.5e6, "the U-Net alone, without autoencoder and text encoder"}},
+          build};
 }
 
 }  // namespace rhino::zoo

@@ -55,7 +55,7 @@ Tensor build_t5(ModelBuilder& b, const Settings& settings) {
   const TransformerOutput encoded = stack(b, "encoder", embedding.rows, spec, false, {});
   // The decoder reads the target one place later, behind token 0.
   const Tensor before = b.slice(b.pad(target, 1, 1, 0), 1, 0, target.dim(1));
-  TransformerOutput decoded = stack(b, "decoder", b.take(embedding.table, before), spec, true, encoded.x);
+  TransformerOutput decoded = stack(b, "decoder", look_up(b, embedding.table, before), spec, true, encoded.x);
   if (encoded.balance.valid()) decoded.balance = encoded.balance + decoded.balance;
   const Tensor scores = tied_scores(b, decoded.x * (1 / std::sqrt(static_cast<double>(width))), embedding.table);
   return with_balance(b, cross_entropy(b, scores, target), decoded, settings);

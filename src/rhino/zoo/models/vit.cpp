@@ -23,7 +23,7 @@ Tensor image_tokens(ModelBuilder& b, const Settings& settings, bool bias) {
   const Tensor cut = patches(b, image_batch(b, settings), settings.integer("patch"));
   const Tensor tokens =
       dense(b, "patches", cut, {width}, normal(1 / std::sqrt(static_cast<double>(cut.dim(-1)))), bias);
-  const Tensor first = b.broadcast(b.weight("class_token", {width}, zeros()), {tokens.dim(0), 1, width});
+  const Tensor first = add_bias(b, b.full({tokens.dtype(), {tokens.dim(0), 1, width}}, 0), "class_token", {width});
   return add_positions(b, b.concatenate({first, tokens}, 1), kDeviation);
 }
 
@@ -111,7 +111,7 @@ Family vit_family() {
           "batch=32 image=224 white=255 channels=3 patch=16 classes=1000 layers=12 width=768 heads=12 hidden=0 "
           "activation=gelu dropout=0",
           {{"tiny",
-            "batch=16 image=16 white=16 channels=1 patch=4 classes=10 layers=2 width=48 heads=4 hidden=96 "
+            "batch=32 image=16 white=16 channels=1 patch=4 classes=10 layers=2 width=48 heads=4 hidden=96 "
             "learning_rate=0.003",
             0, ""},
            {"b16", "", 86.57e6, "with the head of 1000 classes"},
