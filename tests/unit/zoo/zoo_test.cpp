@@ -113,8 +113,8 @@ TEST(Zoo, RefusesWhatDoesNotFitInOneSentence) {
   EXPECT_THAT(refusal("unet", "original", {"image=570"}), HasSubstr("cannot be halved"));
   EXPECT_THAT(refusal("unet", "original", {"image=20"}), HasSubstr("image=20"));
   EXPECT_THAT(refusal("vgg", "16", {"image=16"}), HasSubstr("image=16 is too small"));
-  EXPECT_THAT(refusal("latent_diffusion", "tiny", {"groups=5"}), HasSubstr("5 groups do not divide 16 features"));
-  EXPECT_THAT(refusal("latent_diffusion", "tiny", {"heads=3"}), HasSubstr("heads=3 do not divide 16 features"));
+  EXPECT_THAT(refusal("latent_diffusion", "tiny", {"groups=5"}), HasSubstr("5 groups do not divide 8 features"));
+  EXPECT_THAT(refusal("latent_diffusion", "tiny", {"heads=3"}), HasSubstr("heads=3 do not divide 8 features"));
   EXPECT_THAT(refusal("clip", "tiny", {"text_heads=3"}), HasSubstr("text_heads=3 do not divide text_width=32"));
   EXPECT_THAT(refusal("resnet", "tiny", {"blocks=1,,2"}), HasSubstr("whole numbers with commas"));
 }
