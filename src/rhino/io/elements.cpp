@@ -86,7 +86,7 @@ void convert_elements(DType from, std::span<const std::byte> in, DType to, std::
   RHINO_ASSERT(in.size() == count * ir::dtype_bytes(from) && out.size() == count * ir::dtype_bytes(to));
   if (count == 0) return;
   if (from == to) {
-    std::memcpy(out.data(), in.data(), in.size());
+    std::copy(in.begin(), in.end(), out.begin());
     return;
   }
   with_type(from, [&](auto source) {
@@ -277,8 +277,8 @@ void read_elements(const Hdf5DataSet& set, DType stored, const std::vector<std::
   std::size_t elements = 1;
   for (const auto& list : indices) elements *= list.size();
   RHINO_ASSERT(out.size() == elements * ir::dtype_bytes(dtype));
-  std::memset(out.data(), 0, out.size());
   if (elements == 0) return;
+  std::memset(out.data(), 0, out.size());
   std::vector<std::byte> gathered;
   std::span<std::byte> target = out;
   if (stored != dtype) {

@@ -25,13 +25,21 @@ struct Wide {
   static Vector load(const T* p) { return *reinterpret_cast<const Unaligned*>(p); }
 };
 
+/// The type in which sums and products of T are formed: signed integers wrap, so as unsigned ones.
+template <class T> struct Wrapping { using Type = T; };
+template <> struct Wrapping<std::int8_t> { using Type = std::uint8_t; };
+template <> struct Wrapping<std::int16_t> { using Type = std::uint16_t; };
+template <> struct Wrapping<std::int32_t> { using Type = std::uint32_t; };
+template <> struct Wrapping<std::int64_t> { using Type = std::uint64_t; };
+
 template <class Body, class T>
 inline __attribute__((always_inline)) typename Wide<T>::Vector combine(typename Wide<T>::Vector a, typename Wide<T>::Vector b) {
   using V = typename Wide<T>::Vector;
+  using W = typename Wide<typename Wrapping<T>::Type>::Vector;
   if constexpr (__is_same(Body, AddBody)) {
-    return a + b;
+    return reinterpret_cast<V>(reinterpret_cast<W>(a) + reinterpret_cast<W>(b));
   } else if constexpr (__is_same(Body, MultiplyBody)) {
-    return a * b;
+    return reinterpret_cast<V>(reinterpret_cast<W>(a) * reinterpret_cast<W>(b));
   } else if constexpr (__is_same(Body, AndBody)) {
     return a & b;
   } else if constexpr (__is_same(Body, OrBody)) {

@@ -12,8 +12,12 @@ namespace {
 
 Tensor load(const ir::TensorType& type, const void* from) {
   Tensor tensor(type);
-  std::memcpy(tensor.bytes.data(), from, tensor.bytes.size());
+  if (!tensor.bytes.empty()) std::memcpy(tensor.bytes.data(), from, tensor.bytes.size());
   return tensor;
+}
+
+void store(const Tensor& tensor, void* to) {
+  if (!tensor.bytes.empty()) std::memcpy(to, tensor.bytes.data(), tensor.bytes.size());
 }
 
 class OpKernel final : public Kernel {
@@ -29,7 +33,7 @@ class OpKernel final : public Kernel {
       pointers.push_back(&values.emplace_back(load(function_.type(op_.operands[i]), operands[i])));
     }
     const std::vector<Tensor> out = run_op(program_, function_, op_, pointers);
-    for (std::size_t i = 0; i < results.size(); ++i) std::memcpy(results[i], out[i].bytes.data(), out[i].bytes.size());
+    for (std::size_t i = 0; i < results.size(); ++i) store(out[i], results[i]);
   }
 
  private:
@@ -68,7 +72,7 @@ class FusedKernel final : public Kernel {
     std::vector<Tensor> arguments;
     for (std::size_t i = 0; i < operands.size(); ++i) arguments.push_back(gather(expression_.inputs[i], operands[i]));
     const std::vector<Tensor> out = reference::run(program_, program_.main, std::move(arguments));
-    for (std::size_t i = 0; i < results.size(); ++i) std::memcpy(results[i], out[i].bytes.data(), out[i].bytes.size());
+    for (std::size_t i = 0; i < results.size(); ++i) store(out[i], results[i]);
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/runtime/verify/local_part.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -46,7 +47,7 @@ Tensor local_part(const Tensor& whole, const shard::Layout& layout, const shard:
   RHINO_ASSERT(!layout.is_partial(), "a partial layout has no part of a whole tensor");
   if (whole.type.dtype == ir::DType::I1) padding &= std::byte{1};
   Tensor part(ir::TensorType{whole.type.dtype, shard::local_dims(layout, mesh)});
-  std::memset(part.bytes.data(), static_cast<int>(padding), part.bytes.size());
+  std::fill(part.bytes.begin(), part.bytes.end(), padding);
   const std::size_t width = ir::dtype_bytes(whole.type.dtype);
   for_each_local_element(layout, whole.type.dims, mesh, device, [&](std::int64_t local, std::int64_t global) {
     std::memcpy(part.bytes.data() + static_cast<std::size_t>(local) * width,
