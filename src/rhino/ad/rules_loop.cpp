@@ -5,9 +5,9 @@
 #include <rhino/ad/gradient.hpp>
 #include <rhino/ad/rules.hpp>
 
-// while: a counted loop. Its reverse is a loop that counts down. What the reverse of one trip needs of the forward trip is
-// either computed again (what depends on the counter and on values that never change, and takes no product) or kept: the
-// forward loop then also fills a stack with one entry per trip.
+// while: a counted loop. Its reverse is a loop that counts down. What the reverse of one trip needs of the forward trip
+// is either computed again (what depends on the counter and on values that never change, and takes no product) or kept:
+// the forward loop then also fills a stack with one entry per trip.
 
 namespace rhino::ad {
 
@@ -35,7 +35,8 @@ bool is_unchanged(const Function& body, std::size_t i) { return body.results[i] 
 /// Integer of a scalar constant of the function.
 std::optional<std::int64_t> integer(const Function& function, ValueId value) {
   const Op* producer = function.producer(value);
-  if (producer == nullptr || producer->kind != OpKind::Constant || function.type(value).rank() != 0) return std::nullopt;
+  if (producer == nullptr || producer->kind != OpKind::Constant || function.type(value).rank() != 0)
+    return std::nullopt;
   return producer->as<ir::ConstantAttrs>().value.element_as_int(0);
 }
 
@@ -46,7 +47,8 @@ std::optional<Count> count_trips(const ir::Program& program, const Function& aro
   if (compare == nullptr || compare->kind != OpKind::Compare) return std::nullopt;
   if (compare->as<ir::CompareAttrs>().direction != ir::Comparison::Lt) return std::nullopt;
   const auto param = [](const Function& function, ValueId value) {
-    return static_cast<std::size_t>(std::find(function.params.begin(), function.params.end(), value) - function.params.begin());
+    return static_cast<std::size_t>(std::find(function.params.begin(), function.params.end(), value) -
+                                    function.params.begin());
   };
   /// A constant, also one that is carried unchanged.
   const auto constant = [&](const Function& region, ValueId value) {
@@ -80,12 +82,15 @@ class Copier {
   bool has(ValueId old) const { return image_[old.index()].valid(); }
   void copy(const Op& op) {
     std::vector<ValueId> operands;
-    for (const ValueId operand : op.operands) operands.push_back(image_[operand.index()]);
+    for (const ValueId operand : op.operands)
+      operands.push_back(image_[operand.index()]);
     std::vector<TensorType> types;
-    for (const ValueId result : op.results) types.push_back(from_.type(result));
+    for (const ValueId result : op.results)
+      types.push_back(from_.type(result));
     const ir::OpId id = to_.append(op.kind, op.attrs, std::move(operands), std::move(types), op.regions, op.location);
     to_.ops[id.index()].notes = op.notes;
-    for (std::size_t i = 0; i < op.results.size(); ++i) set(op.results[i], to_.ops[id.index()].results[i]);
+    for (std::size_t i = 0; i < op.results.size(); ++i)
+      set(op.results[i], to_.ops[id.index()].results[i]);
   }
 
  private:
@@ -97,31 +102,34 @@ class Copier {
 /// Ops on which the values depend.
 std::vector<bool> ops_behind(const Function& function, const std::vector<ValueId>& values) {
   std::vector<bool> wanted(function.values.size(), false), needed(function.ops.size(), false);
-  for (const ValueId value : values) wanted[value.index()] = true;
+  for (const ValueId value : values)
+    wanted[value.index()] = true;
   for (std::size_t i = function.ops.size(); i-- > 0;) {
     const Op& op = function.ops[i];
-    needed[i] = std::any_of(op.results.begin(), op.results.end(), [&](ValueId result) { return wanted[result.index()]; });
+    needed[i] =
+        std::any_of(op.results.begin(), op.results.end(), [&](ValueId result) { return wanted[result.index()]; });
     if (needed[i])
-      for (const ValueId operand : op.operands) wanted[operand.index()] = true;
+      for (const ValueId operand : op.operands)
+        wanted[operand.index()] = true;
   }
   return needed;
 }
 
 /// Cheap enough to be done twice.
 bool is_cheap(const Op& op) {
-  return op.regions.empty() && op.kind != OpKind::DotGeneral && op.kind != OpKind::Convolution && op.kind != OpKind::Sort &&
-         op.kind != OpKind::RngBitGenerator && op.kind != OpKind::CustomCall;
+  return op.regions.empty() && op.kind != OpKind::DotGeneral && op.kind != OpKind::Convolution &&
+         op.kind != OpKind::Sort && op.kind != OpKind::RngBitGenerator && op.kind != OpKind::CustomCall;
 }
 
 /// One trip, forward and reverse, and who does what.
 struct Trip {
-  Function joint;                     ///< body and its reverse; parameters: carried values, then cotangents
-  std::vector<std::size_t> active;    ///< carried values that have a gradient
-  std::vector<ValueId> gradients;     ///< of the active carried values before the trip
-  std::vector<bool> forward;          ///< ops of the body
-  std::vector<bool> reverse;          ///< ops of the reverse alone
-  std::vector<bool> again;            ///< values of the body that the reverse computes again
-  std::vector<ValueId> kept;          ///< values of the body that are put on stacks
+  Function joint;                   ///< body and its reverse; parameters: carried values, then cotangents
+  std::vector<std::size_t> active;  ///< carried values that have a gradient
+  std::vector<ValueId> gradients;   ///< of the active carried values before the trip
+  std::vector<bool> forward;        ///< ops of the body
+  std::vector<bool> reverse;        ///< ops of the reverse alone
+  std::vector<bool> again;          ///< values of the body that the reverse computes again
+  std::vector<ValueId> kept;        ///< values of the body that are put on stacks
 };
 
 /// Which values of the body the reverse reads, and where it gets them from.
@@ -130,26 +138,33 @@ void sort_values(Trip& trip, std::size_t carried, std::size_t counter) {
   trip.forward = ops_behind(f, {f.results.begin(), f.results.end()});
   std::vector<bool> needed = ops_behind(f, trip.gradients);
   trip.again.assign(f.values.size(), false);
-  for (std::size_t i = 0; i < carried; ++i) trip.again[f.params[i].index()] = i == counter || is_unchanged(f, i);
+  for (std::size_t i = 0; i < carried; ++i)
+    trip.again[f.params[i].index()] = i == counter || is_unchanged(f, i);
   trip.reverse.assign(f.ops.size(), false);
   std::vector<bool> read(f.values.size(), false);
-  for (const ValueId gradient : trip.gradients) read[gradient.index()] = true;
+  for (const ValueId gradient : trip.gradients)
+    read[gradient.index()] = true;
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
-    const bool cheap = is_cheap(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId operand) { return trip.again[operand.index()]; });
+    const bool cheap = is_cheap(op) && std::all_of(op.operands.begin(), op.operands.end(),
+                                                   [&](ValueId operand) { return trip.again[operand.index()]; });
     if (trip.forward[i] && cheap)
-      for (const ValueId result : op.results) trip.again[result.index()] = true;
+      for (const ValueId result : op.results)
+        trip.again[result.index()] = true;
     trip.reverse[i] = needed[i] && !trip.forward[i];
     if (trip.reverse[i])
-      for (const ValueId operand : op.operands) read[operand.index()] = true;
+      for (const ValueId operand : op.operands)
+        read[operand.index()] = true;
   }
   const auto keep = [&](ValueId value) {
     if (read[value.index()] && !trip.again[value.index()]) trip.kept.push_back(value);
   };
-  for (std::size_t i = 0; i < carried; ++i) keep(f.params[i]);
+  for (std::size_t i = 0; i < carried; ++i)
+    keep(f.params[i]);
   for (std::size_t i = 0; i < f.ops.size(); ++i)
     if (trip.forward[i])
-      for (const ValueId result : f.ops[i].results) keep(result);
+      for (const ValueId result : f.ops[i].results)
+        keep(result);
 }
 
 Trip make_trip(Rule& r, const std::vector<bool>& active, std::size_t counter) {
@@ -192,7 +207,8 @@ std::vector<ValueId> start_indices(Builder& b, ValueId first, int rank) {
 FunctionId count_to(ir::Program& program, const std::vector<TensorType>& types, std::int64_t trips) {
   const FunctionId id = program.add_function("condition");
   Builder b(program, id);
-  for (const TensorType& type : types) b.param(type);
+  for (const TensorType& type : types)
+    b.param(type);
   b.set_results({b.compare(b.function().params[0], b.scalar_int(DType::I32, trips), ir::Comparison::Lt)});
   return id;
 }
@@ -210,17 +226,21 @@ std::vector<ValueId> fill_stacks(Rule& r, const Trip& trip, std::int64_t trips) 
     program.function(id).name = name;
   }
   Builder b(program, body);
-  for (std::size_t i = 0; i < carried; ++i) b.param(from.type(from.params[i]));
+  for (std::size_t i = 0; i < carried; ++i)
+    b.param(from.type(from.params[i]));
   const TensorType index{DType::I32, {}};
   const ValueId number = b.param(index);
   std::vector<ValueId> stacks;
-  for (const ValueId value : trip.kept) stacks.push_back(b.param(stacked(from.type(value), trips)));
+  for (const ValueId value : trip.kept)
+    stacks.push_back(b.param(stacked(from.type(value), trips)));
   Copier copier(from, b.function());
-  for (std::size_t i = 0; i < carried; ++i) copier.set(from.params[i], b.function().params[i]);
+  for (std::size_t i = 0; i < carried; ++i)
+    copier.set(from.params[i], b.function().params[i]);
   for (std::size_t i = 0; i < from.ops.size(); ++i)
     if (trip.forward[i]) copier.copy(from.ops[i]);
   std::vector<ValueId> results;
-  for (std::size_t i = 0; i < carried; ++i) results.push_back(copier(from.results[i]));
+  for (std::size_t i = 0; i < carried; ++i)
+    results.push_back(copier(from.results[i]));
   results.push_back(b(OpKind::Add, number, b.scalar_int(DType::I32, 1)));
   for (std::size_t k = 0; k < stacks.size(); ++k) {
     const ValueId value = copier(trip.kept[k]);
@@ -240,7 +260,8 @@ std::vector<ValueId> fill_stacks(Rule& r, const Trip& trip, std::int64_t trips) 
     return r.add_forward_result(type);
   };
   carry(index);
-  for (const ValueId value : trip.kept) full.push_back(carry(stacked(from.type(value), trips)));
+  for (const ValueId value : trip.kept)
+    full.push_back(carry(stacked(from.type(value), trips)));
   r.forward_op().regions = {condition, body};
   return full;
 }
@@ -281,11 +302,13 @@ std::vector<ValueId> run_backwards(Rule& r, const Trip& trip, const Count& count
   }
   for (std::size_t i = 0; i < from.ops.size(); ++i) {
     const Op& op = from.ops[i];
-    const bool again = trip.forward[i] && std::all_of(op.results.begin(), op.results.end(), [&](ValueId v) { return trip.again[v.index()]; });
+    const bool again = trip.forward[i] && std::all_of(op.results.begin(), op.results.end(),
+                                                      [&](ValueId v) { return trip.again[v.index()]; });
     if (again || trip.reverse[i]) copier.copy(op);
   }
   results.push_back(b(OpKind::Add, done, b.scalar_int(DType::I32, 1)));
-  for (const ValueId gradient : trip.gradients) results.push_back(copier(gradient));
+  for (const ValueId gradient : trip.gradients)
+    results.push_back(copier(gradient));
   const std::vector<ValueId> params = b.function().params;
   results.insert(results.end(), params.begin() + static_cast<std::ptrdiff_t>(results.size()), params.end());
   b.set_results(std::move(results));
@@ -300,12 +323,14 @@ void rule_while(Rule& r) {
   const auto count = count_trips(r.program(), r.b.function(), r.op);
   if (!count) r.refuse("only loops that count from a constant up to a constant have a reverse");
   std::vector<bool> active;
-  for (std::size_t i = 0; i < r.operand_count(); ++i) active.push_back(r.needs(i));
+  for (std::size_t i = 0; i < r.operand_count(); ++i)
+    active.push_back(r.needs(i));
   active = active_results(r.program(), r.b.function(), r.op, active);
   const Trip trip = make_trip(r, active, count->carried);
   const std::vector<ValueId> full = fill_stacks(r, trip, count->trips);
   const std::vector<ValueId> gradients = run_backwards(r, trip, *count, full);
-  for (std::size_t k = 0; k < trip.active.size(); ++k) r.add(trip.active[k], gradients[k]);
+  for (std::size_t k = 0; k < trip.active.size(); ++k)
+    r.add(trip.active[k], gradients[k]);
 }
 
 }  // namespace rhino::ad

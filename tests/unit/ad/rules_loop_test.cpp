@@ -26,9 +26,11 @@ void check(const std::vector<ir::Dims>& inputs, const BuildTensors& build) {
     const auto number = static_cast<std::size_t>(&b.function() - b.program().functions.data());
     Graph graph(b.program(), ir::FunctionId(number));
     std::vector<Tensor> tensors;
-    for (const ValueId param : params) tensors.push_back(graph.wrap(param));
+    for (const ValueId param : params)
+      tensors.push_back(graph.wrap(param));
     std::vector<ValueId> outputs;
-    for (const Tensor& output : build(graph, tensors)) outputs.push_back(output.id());
+    for (const Tensor& output : build(graph, tensors))
+      outputs.push_back(output.id());
     return outputs;
   });
 }
@@ -51,10 +53,11 @@ TEST(LoopRule, StackedWeightsByCounter) {
 
 TEST(LoopRule, SeveralCarriedValuesOfWhichSomeAreNotUsed) {
   check({{3}, {3}, {3}}, [](Graph& g, const auto& x) {
-    const auto last = g.loop(3, {x[0], x[1], g.full({DType::F64, {}}, 1)}, [&](const Tensor& counter, std::vector<Tensor> c) {
-      const Tensor a = g.sin(c[0]) * c[1] + x[2] * g.convert(counter, DType::F64);
-      return std::vector<Tensor>{a, c[0] * c[2], c[2] * 1.5};
-    });
+    const auto last =
+        g.loop(3, {x[0], x[1], g.full({DType::F64, {}}, 1)}, [&](const Tensor& counter, std::vector<Tensor> c) {
+          const Tensor a = g.sin(c[0]) * c[1] + x[2] * g.convert(counter, DType::F64);
+          return std::vector<Tensor>{a, c[0] * c[2], c[2] * 1.5};
+        });
     return std::vector<Tensor>{last[0], last[1]};
   });
 }
@@ -89,7 +92,8 @@ TEST(LoopRule, WeightsAreSlicedAgainAndNotStacked) {
   ir::verify(program);
   for (const ir::Op& op : program.entry().ops)
     if (op.kind == ir::OpKind::While)
-      for (const ValueId result : op.results) EXPECT_LE(program.entry().type(result).elements(), 5 * 8 * 8);
+      for (const ValueId result : op.results)
+        EXPECT_LE(program.entry().type(result).elements(), 5 * 8 * 8);
 }
 
 TEST(LoopRule, RefusesLoopsThatDoNotCount) {
@@ -100,12 +104,14 @@ TEST(LoopRule, RefusesLoopsThatDoNotCount) {
   const ir::FunctionId body = program.add_function("b"), condition = program.add_function("c");
   ir::Builder in_body(program, body), in_condition(program, condition);
   for (ir::Builder* b : {&in_body, &in_condition})
-    for (const DType type : {DType::I32, DType::F64, DType::I32}) b->param({type, {}});
+    for (const DType type : {DType::I32, DType::F64, DType::I32})
+      b->param({type, {}});
   const auto param = [](ir::Builder& b, std::size_t i) { return b.function().params[i]; };
   in_body.set_results({in_body(ir::OpKind::Add, param(in_body, 0), in_body.scalar_int(DType::I32, 1)),
                        in_body(ir::OpKind::Sine, param(in_body, 1)), param(in_body, 2)});
   in_condition.set_results({in_condition.compare(param(in_condition, 0), param(in_condition, 2), ir::Comparison::Lt)});
-  const auto last = g.add_multi(ir::OpKind::While, {g.scalar_int(DType::I32, 0), x, limit}, ir::NoAttrs{}, {condition, body});
+  const auto last =
+      g.add_multi(ir::OpKind::While, {g.scalar_int(DType::I32, 0), x, limit}, ir::NoAttrs{}, {condition, body});
   EXPECT_THROW(gradient(program, program.main, last[1].id(), std::vector{x.id()}), InputError);
 }
 

@@ -40,6 +40,11 @@ TEST(Flops, OfTransformersFollowTheFormula) {
     expect_formula("llama", preset, {"optimizer=sgd"});
 }
 
+TEST(Flops, OfAScannedStackAreTheSame) {
+  expect_formula("gpt", "124M", {"scan=true"});
+  expect_formula("llama", "7B", {"scan=true", "optimizer=sgd"});
+}
+
 TEST(Flops, FormulaOfGpt3IsThePublishedOne) {
   // Brown et al. 2020, table D.1: 3.14e23 FLOPs for 300 billion tokens, attention left out.
   const BuiltModel model = build_model("gpt", "175B", std::vector<std::string>{"mode=evaluate", "batch=1"});
