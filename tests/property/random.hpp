@@ -14,7 +14,9 @@ class Random {
 
   /// Uniform in [low, high].
   std::int64_t integer(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(high - low + 1));
+    const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;  // 0: all numbers
+    const std::uint64_t draw = span == 0 ? engine_() : engine_() % span;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + draw);
   }
   bool chance(double probability) { return real() < probability; }
   /// Uniform in [0, 1).
