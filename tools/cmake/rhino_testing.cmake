@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 find_package(GTest REQUIRED CONFIG)
-find_package(rapidcheck REQUIRED CONFIG)
 
 # Several ranks on few cores, as any user, without network and without binding.
 set(RHINO_TEST_ENVIRONMENT

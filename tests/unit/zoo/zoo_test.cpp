@@ -53,10 +53,11 @@ TEST(Zoo, LowPrecisionIsForProductsAndWeightsStayInF32) {
       const BuiltModel model =
           build_model(family, "tiny", std::vector<std::string>{"mode=evaluate", std::string("dtype=") + name});
       const ir::Function& main = model.program.entry();
-      for (std::size_t i = 0; i < main.params.size(); ++i)
-        if (model.signature.params[i].kind == ir::StateKind::Param &&
-            model.signature.params[i].role == ir::ParamRole::State)
-          EXPECT_EQ(main.type(main.params[i]).dtype, ir::DType::F32);
+      for (std::size_t i = 0; i < main.params.size(); ++i) {
+        const ir::ParamInfo& info = model.signature.params[i];
+        if (info.role != ir::ParamRole::State || info.kind != ir::StateKind::Param) continue;
+        EXPECT_EQ(main.type(main.params[i]).dtype, ir::DType::F32) << info.path;
+      }
       int products = 0;
       for (const ir::Op& op : main.ops)
         if (op.kind == ir::OpKind::DotGeneral || op.kind == ir::OpKind::Convolution) {
