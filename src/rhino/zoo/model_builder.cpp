@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/zoo/model_builder.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -57,6 +56,7 @@ Tensor ModelBuilder::declare(std::string path, ir::TensorType type, InitRecipe r
     recipe.seed = hash64(path, policy_.seed);
   State state{{std::move(path), ir::ParamRole::State, kind, ir::Evidence::Manifest}, recipe, {}, {}};
   state.value = entry_param(std::move(type));
+  by_value_.emplace(state.value.id(), states_.size());
   states_.push_back(state);
   return state.value;
 }
@@ -92,11 +92,9 @@ Tensor ModelBuilder::optimizer_state(std::string_view path, ir::TensorType type)
 }
 
 void ModelBuilder::set_next(const Tensor& state, const Tensor& next) {
-  const auto place = std::find_if(states_.begin(), states_.end(), [&](const State& known) {
-    return known.value.function() == state.function() && known.value.id() == state.id();
-  });
-  RHINO_ASSERT(place != states_.end() && next.type() == state.type(), "no state '{}' of this type", path());
-  place->next = next;
+  const auto place = by_value_.find(state.id());
+  RHINO_ASSERT(place != by_value_.end() && next.type() == state.type(), "no state '{}' of this type", path());
+  states_[place->second].next = next;
 }
 
 Tensor ModelBuilder::batch(std::string_view name, ir::TensorType type) {

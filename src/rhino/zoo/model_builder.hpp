@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <rhino/ir/graph.hpp>
@@ -60,8 +61,6 @@ class ModelBuilder : private detail::ModelUnderConstruction, public ir::Graph {
   Tensor parameter(std::string_view name, const ir::Dims& dims, const ir::InitRecipe& recipe);
   /// The same, converted to the policy's type: what products take.
   Tensor weight(std::string_view name, const ir::Dims& dims, const ir::InitRecipe& recipe);
-  /// Whether the current path has a parameter of this name.
-  bool has_parameter(std::string_view name) const { return declared_.contains(path_of(name)); }
 
   /// A state that is kept and replaced, not trained: running statistics.
   Tensor statistics(std::string_view name, const ir::Dims& dims, const ir::InitRecipe& recipe);
@@ -126,7 +125,8 @@ class ModelBuilder : private detail::ModelUnderConstruction, public ir::Graph {
 
   BuildPolicy policy_;
   std::vector<State> states_;  ///< and batch inputs, in the order of the entry's parameters
-  std::map<std::string, std::size_t, std::less<>> declared_;
+  std::map<std::string, std::size_t, std::less<>> declared_;  ///< places in states_ by path
+  std::unordered_map<ir::ValueId, std::size_t> by_value_;     ///< and by the parameter of the entry function
   std::vector<std::pair<std::string, Tensor>> metrics_;
   std::vector<std::pair<std::string, Tensor>> local_losses_;  ///< by the paths of their parameters
   int sharing_ = 0;

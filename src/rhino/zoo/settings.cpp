@@ -43,7 +43,7 @@ std::vector<SettingKey> make_keys() {
       integer("total_steps", 1, "steps after which linear and cosine schedules end"),
       real("weight_decay", 0, 1e6, "weight decay of matrices (adamw, lamb, lion)"),
       real("clip", 0, 1e30, "largest global norm of the gradient; 0: any"),
-      flag("scan", "repeated blocks as one loop over stacked weights"),
+      flag("scan", "repeated blocks (of transformers) as one loop over stacked weights"),
       integer("seed", 0, "of first values and random draws", 9007199254740992.0),
 
       integer("sequence", 1, "tokens of an example"),
