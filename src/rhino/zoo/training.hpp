@@ -6,8 +6,9 @@
 
 namespace rhino::zoo {
 
-/// Turns a forward pass into an evaluation or training step: gradient and update as the settings say (keys of every
-/// model), results and roles. Takes what the builder has built; the builder is not used any more.
+/// Turns a forward pass into a whole step: in training gradient and update as the settings say (keys of every model),
+/// then results and roles. An invalid loss means that there is none. Takes what the builder has built; the builder is
+/// not used any more.
 BuiltModel finish_step(ModelBuilder& builder, const Tensor& loss, const Settings& settings);
 
 /// Keys that every model has, with their defaults.

@@ -28,8 +28,8 @@ struct Family {
   const char*
       defaults;  ///< "key=value ..": every key that the model has, with its value unless a preset says otherwise
   std::vector<Preset> presets;
-  /// Declares inputs and weights and gives the loss. Throws InputError or UsageError for settings that do not fit each
-  /// other.
+  /// Declares inputs and weights and gives the loss (an invalid tensor for inference, which has none). Throws
+  /// InputError or UsageError for settings that do not fit each other.
   Tensor (*build)(ModelBuilder& builder, const Settings& settings);
 };
 
@@ -42,7 +42,8 @@ const Preset& preset_of(const Family& family, std::string_view name);
 /// Settings of a preset with `assignments` ("key=value") over them. Throws UsageError.
 Settings settings_of(const Family& family, std::string_view preset, std::span<const std::string> assignments = {});
 
-/// The whole step: forward, gradient and update, or the loss alone (mode=evaluate); simplified and verified. Local.
+/// The whole step: forward, gradient and update; the loss alone (mode=evaluate); or the scores of the next tokens
+/// (mode=infer, decoders). Simplified and verified. Parameters have the same paths in all three. Local.
 /// Throws UsageError for settings that do not fit each other.
 BuiltModel build_model(const Family& family, const Settings& settings);
 /// By names, as the command line has them; the preset's name is noted in the meta data.
