@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <rhino/plan/labelling/solve.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include <rhino/base/error.hpp>
+
+#include "branch.hpp"
+#include "checker.hpp"
+#include "dual.hpp"
+#include "proof.hpp"
+#include "reduction.hpp"
+#include "search.hpp"
+#include "tables.hpp"
+
+namespace rhino::plan::labelling {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t round_work = 20'000'000;  // table look-ups of each of the two jobs of a round
+constexpr std::int64_t branch_work = 400'000'000;
+constexpr double dual_share = 0.3;               // of the limit, at most
+constexpr double closing_seconds = 0.2;          // kept back to write the answer
+
+/// Rounds of two jobs that know of each other only what was known when the round began, so that one thread and two give
+/// the same answer. One job raises the bound, then searches too; the other one searches.
+class Solver {
+ public:
+  Solver(const Problem& problem, const Options& options) : problem_(problem), options_(options) {}
+
+  Solution run() {
+    reduction_ = reduce(problem_);
+    if (reduction_.infeasible) {
+      solution_.status = Status::Infeasible;
+      solution_.certificate.steps = reduction_.steps;
+      return std::move(solution_);
+    }
+    tables_ = std::make_unique<Tables>(reduction_.network);
+    dual_ = std::make_unique<Dual>(*tables_);
+    for (const std::uint64_t stream : {0, 1})
+      searches_.push_back(std::make_unique<Search>(*tables_, 2 * options_.seed + stream));
+    note_answer();
+    while (!finished()) round();
+    return close();
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - options_.begin).count(); }
+
+  /// Which part of the limit is spent, as seen at the beginning of a round.
+  double spent() const {
+    if (options_.work > 0) return static_cast<double>(work_) / static_cast<double>(options_.work);
+    return elapsed() / std::max(options_.seconds - closing_seconds, 1e-3);
+  }
+
+  bool finished() const { return optimal_ || exhausted_ || spent() >= 1 || elapsed() >= options_.seconds - closing_seconds; }
+
+  void round() {
+    const double now = spent();
+    const bool raising = !dual_done_;
+    const Real target = target_of_bound();
+    // What the searching job may know of the bounding one.
+    if (raising) {
+      prices_ = dual_->prices();
+      rounded_ = dual_->rounded();
+    }
+    const auto first = [&] {
+      if (raising) {
+        raise_bound(target);
+      } else {
+        search(0, now);
+      }
+    };
+    const auto second = [&] { search(1, now); };
+    if (options_.threads > 1) {
+      std::thread helper(first);
+      second();
+      helper.join();
+    } else {
+      first();
+      second();
+    }
+    work_ += 2 * round_work;
+    ++rounds_;
+    note_answer();
+    if (raising && (dual_->converged() || now >= dual_share)) finish_dual();
+    share();
+  }
+
+  /// A cost that prices may aim at: of an answer, or some way above the bound.
+  Real target_of_bound() const {
+    if (best_cost_ < infinite) return best_cost_;
+    const Real bound = std::max(dual_->best_bound(), tables_->constant());
+    return bound + 0.05 * std::abs(bound) + 1;
+  }
+
+  void raise_bound(Real target) {
+    const std::int64_t each = 4 * tables_->entries() + 20 * tables_->all_states() + 10 * tables_->times() + 1000;
+    const std::int64_t count = std::max<std::int64_t>(1, round_work / each);
+    for (std::int64_t i = 0; i < count; ++i) dual_->iterate(target);
+  }
+
+  void search(int which, double now) {
+    Search& search = *searches_[which];
+    if (!dual_done_) return explore(search);
+    const double begin = anneal_begin_, length = std::max(1 - begin, 1e-9);
+    const double part = std::clamp((now - begin) / length, 0.0, 1.0);
+    search.set_temperature(first_temperature() * std::pow(cooling, part));
+    search.run(round_work);
+  }
+
+  /// While the prices still move: what they suggest, made feasible.
+  void explore(Search& search) {
+    const std::int64_t end = search.work_done() + round_work;
+    search.set_temperature(0);
+    search.set_prices(prices_);
+    search.start(rounded_);
+    factor_ = search.feasible() ? std::max(1.0, factor_ * 0.95) : factor_;
+    search.descend(round_work / 4, factor_);
+    if (!search.feasible()) factor_ = std::min(factor_ * 1.1, 1e6);
+    search.repair(round_work / 2);
+    if (search.feasible() && search.work_done() < end) search.run(end - search.work_done());
+  }
+
+  Real first_temperature() const {
+    const Real gap = std::max(best_at_anneal_ - dual_->best_bound(), std::abs(best_at_anneal_) * 1e-4);
+    return std::min(gap * 0.02, std::abs(best_at_anneal_) * 1e-4) + 0.1;
+  }
+
+  void finish_dual() {
+    dual_done_ = true;
+    solution_.certificate = make_certificate(reduction_, *tables_, *dual_);
+    solution_.bound = check_bound(problem_, solution_.certificate);
+    branch();
+    anneal_begin_ = spent();
+    best_at_anneal_ = best_cost_ < infinite ? best_cost_ : target_of_bound();
+    for (auto& search : searches_) {
+      search->set_prices(dual_->best_prices());
+      search->start(best_.empty() ? dual_->rounded() : best_);
+      if (!search->feasible()) search->repair(round_work);
+    }
+    note_answer();
+  }
+
+  void branch() {
+    Branch tree(*tables_, *dual_, best_cost_);
+    exhausted_ = tree.run(std::min(branch_work, options_.work > 0 ? options_.work / 4 : branch_work));
+    work_ += tree.work_done();
+    if (tree.best_cost() < best_cost_) take(tree.best_cost(), tree.best());
+  }
+
+  void take(Real cost, const std::vector<int>& states) {
+    const std::vector<int> assignment = reduction_.expand(states);
+    const Evaluation evaluation = evaluate(problem_, assignment);
+    if (!evaluation.feasible(problem_)) return;
+    best_cost_ = cost;
+    best_ = states;
+    if (!solution_.assignment.empty() && evaluation.cost >= solution_.cost) return;
+    if (solution_.assignment.empty()) solution_.seconds_to_first = elapsed();
+    solution_.assignment = assignment;
+    solution_.cost = evaluation.cost;
+    if (options_.on_progress) options_.on_progress({elapsed(), evaluation.cost, dual_->best_bound()});
+  }
+
+  void note_answer() {
+    for (const auto& search : searches_)
+      if (search->has_best() && search->best_cost() < best_cost_) take(search->best_cost(), search->best());
+    optimal_ = solution_.bound && !solution_.assignment.empty() && solution_.cost <= *solution_.bound;
+  }
+
+  /// From time to time the search that is behind continues from where the other one is.
+  void share() {
+    if (!dual_done_ || rounds_ % 64 != 0) return;
+    const int behind = searches_[0]->cost() > searches_[1]->cost() ? 0 : 1;
+    const Search& ahead = *searches_[1 - behind];
+    if (ahead.feasible()) searches_[behind]->start(std::vector<int>(ahead.states()));
+  }
+
+  Solution close() {
+    if (!solution_.bound) {
+      solution_.certificate = make_certificate(reduction_, *tables_, *dual_);
+      solution_.bound = check_bound(problem_, solution_.certificate);
+      note_answer();
+    }
+    solution_.work = work_;
+    if (solution_.assignment.empty())
+      solution_.status = exhausted_ ? Status::Infeasible : Status::Unknown;
+    else
+      solution_.status = optimal_ || exhausted_ ? Status::Optimal : Status::Feasible;
+    return std::move(solution_);
+  }
+
+  static constexpr double cooling = 1e-4;
+
+  const Problem& problem_;
+  const Options& options_;
+  Solution solution_;
+  Reduction reduction_;
+  std::unique_ptr<Tables> tables_;
+  std::unique_ptr<Dual> dual_;
+  std::vector<std::unique_ptr<Search>> searches_;
+  std::vector<Real> prices_;
+  std::vector<int> rounded_, best_;
+  Real best_cost_ = infinite, best_at_anneal_ = infinite;
+  double factor_ = 1, anneal_begin_ = 0;
+  std::int64_t work_ = 0, rounds_ = 0;
+  bool dual_done_ = false, optimal_ = false, exhausted_ = false;
+};
+
+}  // namespace
+
+Solution solve(const Problem& problem, const Options& options) {
+  check_problem(problem);
+  RHINO_CHECK_AS(UsageError, options.seconds > 0, "the time limit is {} seconds", options.seconds);
+  RHINO_CHECK_AS(UsageError, options.work >= 0, "the work limit is {}", options.work);
+  RHINO_CHECK_AS(UsageError, options.threads == 1 || options.threads == 2, "{} threads; 1 or 2 are possible", options.threads);
+  return Solver(problem, options).run();
+}
+
+}  // namespace rhino::plan::labelling
