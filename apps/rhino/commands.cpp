@@ -18,6 +18,7 @@ constexpr const Command* kCommands[] = {
     &calibrate_command,
     &eval_command,
     &bench_arena_command,
+    &bench_labelling_command,
     &info_command,
     &help_command,
 };

@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-# folder -> the folders that it may include besides itself. plan/mpi is a folder of its own.
+# folder -> the folders that it may include besides itself. plan/mpi and plan/labelling are folders of their own.
 ALLOWED = {
     "base": [],
     "ir": ["base"],
@@ -26,8 +26,9 @@ ALLOWED = {
     "cluster": ["base", "ir", "shard"],
     "cost": ["base", "ir", "shard", "cluster"],
     "memory": ["base", "ir"],
-    "plan": ["base", "ir", "shard", "cluster", "cost", "memory"],
+    "plan": ["base", "ir", "shard", "cluster", "cost", "memory", "plan/labelling"],
     "plan/mpi": ["base", "plan"],
+    "plan/labelling": ["base"],
     "lower": ["base", "ir", "shard", "cluster", "memory", "plan"],
     "sim": ["base", "ir", "shard", "cluster", "cost", "lower"],
     "device": ["base"],

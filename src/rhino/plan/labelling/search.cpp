@@ -90,6 +90,7 @@ void Search::grow(int root, int most) {
   parent_.assign(1, -1);
   up_.assign(1, nullptr);
   position_[root] = 0;
+  work_ += 10;
   for (const auto& arc : tables_.arcs(root)) ++touching_[arc.other];
   // Candidates: arcs out of the tree, drawn at random.
   struct Candidate {

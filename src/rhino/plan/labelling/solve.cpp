@@ -21,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t round_work = 20'000'000;  // table look-ups of each of the two jobs of a round
+constexpr std::int64_t most_round_work = 20'000'000;  // table look-ups of each of the two jobs of a round
+constexpr std::int64_t first_branch_work = 1'000'000;  // of a first attempt, which solves the small ones
+constexpr int closing_iterations = 100;                // of the bound, where the answer is known already
 constexpr std::int64_t branch_work = 400'000'000;
 constexpr double dual_share = 0.3;               // of the limit, at most
 constexpr double closing_seconds = 0.2;          // kept back to write the answer
@@ -30,7 +32,9 @@ constexpr double closing_seconds = 0.2;          // kept back to write the answe
 /// the same answer. One job raises the bound, then searches too; the other one searches.
 class Solver {
  public:
-  Solver(const Problem& problem, const Options& options) : problem_(problem), options_(options) {}
+  Solver(const Problem& problem, const Options& options) : problem_(problem), options_(options) {
+    if (options.work > 0) round_work_ = std::clamp<std::int64_t>(options.work / 20, 1, most_round_work);
+  }
 
   Solution run() {
     reduction_ = reduce(problem_);
@@ -44,6 +48,9 @@ class Solver {
     for (const std::uint64_t stream : {0, 1})
       searches_.push_back(std::make_unique<Search>(*tables_, 2 * options_.seed + stream));
     note_answer();
+    branch(first_branch_work);
+    if (exhausted_)
+      for (int i = 0; i < closing_iterations && best_cost_ > dual_->best_bound(); ++i) dual_->iterate(target_of_bound());
     while (!finished()) round();
     return close();
   }
@@ -84,7 +91,7 @@ class Solver {
       first();
       second();
     }
-    work_ += 2 * round_work;
+    work_ += 2 * round_work_;
     ++rounds_;
     note_answer();
     if (raising && (dual_->converged() || now >= dual_share)) finish_dual();
@@ -100,7 +107,7 @@ class Solver {
 
   void raise_bound(Real target) {
     const std::int64_t each = 4 * tables_->entries() + 20 * tables_->all_states() + 10 * tables_->times() + 1000;
-    const std::int64_t count = std::max<std::int64_t>(1, round_work / each);
+    const std::int64_t count = std::max<std::int64_t>(1, round_work_ / each);
     for (std::int64_t i = 0; i < count; ++i) dual_->iterate(target);
   }
 
@@ -110,19 +117,19 @@ class Solver {
     const double begin = anneal_begin_, length = std::max(1 - begin, 1e-9);
     const double part = std::clamp((now - begin) / length, 0.0, 1.0);
     search.set_temperature(first_temperature() * std::pow(cooling, part));
-    search.run(round_work);
+    search.run(round_work_);
   }
 
   /// While the prices still move: what they suggest, made feasible.
   void explore(Search& search) {
-    const std::int64_t end = search.work_done() + round_work;
+    const std::int64_t end = search.work_done() + round_work_;
     search.set_temperature(0);
     search.set_prices(prices_);
     search.start(rounded_);
     factor_ = search.feasible() ? std::max(1.0, factor_ * 0.95) : factor_;
-    search.descend(round_work / 4, factor_);
+    search.descend(round_work_ / 4, factor_);
     if (!search.feasible()) factor_ = std::min(factor_ * 1.1, 1e6);
-    search.repair(round_work / 2);
+    search.repair(round_work_ / 2);
     if (search.feasible() && search.work_done() < end) search.run(end - search.work_done());
   }
 
@@ -135,20 +142,20 @@ class Solver {
     dual_done_ = true;
     solution_.certificate = make_certificate(reduction_, *tables_, *dual_);
     solution_.bound = check_bound(problem_, solution_.certificate);
-    branch();
+    branch(std::min(branch_work, options_.work > 0 ? options_.work / 4 : branch_work));
     anneal_begin_ = spent();
     best_at_anneal_ = best_cost_ < infinite ? best_cost_ : target_of_bound();
     for (auto& search : searches_) {
       search->set_prices(dual_->best_prices());
       search->start(best_.empty() ? dual_->rounded() : best_);
-      if (!search->feasible()) search->repair(round_work);
+      if (!search->feasible()) search->repair(round_work_);
     }
     note_answer();
   }
 
-  void branch() {
+  void branch(std::int64_t work) {
     Branch tree(*tables_, *dual_, best_cost_);
-    exhausted_ = tree.run(std::min(branch_work, options_.work > 0 ? options_.work / 4 : branch_work));
+    exhausted_ = tree.run(work);
     work_ += tree.work_done();
     if (tree.best_cost() < best_cost_) take(tree.best_cost(), tree.best());
   }
@@ -157,10 +164,11 @@ class Solver {
     const std::vector<int> assignment = reduction_.expand(states);
     const Evaluation evaluation = evaluate(problem_, assignment);
     if (!evaluation.feasible(problem_)) return;
+    const bool first = best_cost_ == infinite;
     best_cost_ = cost;
     best_ = states;
-    if (!solution_.assignment.empty() && evaluation.cost >= solution_.cost) return;
-    if (solution_.assignment.empty()) solution_.seconds_to_first = elapsed();
+    if (first) solution_.seconds_to_first = elapsed();
+    if (!first && evaluation.cost >= solution_.cost) return;
     solution_.assignment = assignment;
     solution_.cost = evaluation.cost;
     if (options_.on_progress) options_.on_progress({elapsed(), evaluation.cost, dual_->best_bound()});
@@ -169,7 +177,7 @@ class Solver {
   void note_answer() {
     for (const auto& search : searches_)
       if (search->has_best() && search->best_cost() < best_cost_) take(search->best_cost(), search->best());
-    optimal_ = solution_.bound && !solution_.assignment.empty() && solution_.cost <= *solution_.bound;
+    optimal_ = solution_.bound && best_cost_ < infinite && solution_.cost <= *solution_.bound;
   }
 
   /// From time to time the search that is behind continues from where the other one is.
@@ -187,7 +195,7 @@ class Solver {
       note_answer();
     }
     solution_.work = work_;
-    if (solution_.assignment.empty())
+    if (best_cost_ == infinite)
       solution_.status = exhausted_ ? Status::Infeasible : Status::Unknown;
     else
       solution_.status = optimal_ || exhausted_ ? Status::Optimal : Status::Feasible;
@@ -207,7 +215,7 @@ class Solver {
   std::vector<int> rounded_, best_;
   Real best_cost_ = infinite, best_at_anneal_ = infinite;
   double factor_ = 1, anneal_begin_ = 0;
-  std::int64_t work_ = 0, rounds_ = 0;
+  std::int64_t round_work_ = most_round_work, work_ = 0, rounds_ = 0;
   bool dual_done_ = false, optimal_ = false, exhausted_ = false;
 };
 

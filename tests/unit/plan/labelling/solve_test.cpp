@@ -20,6 +20,33 @@ Options within(std::int64_t work, int threads = 1, std::uint64_t seed = 1) {
   return options;
 }
 
+/// Too large for branch and bound, with a limit that binds.
+Problem hard_problem(std::uint64_t seed) {
+  Problem problem;
+  std::uint64_t state = seed + 1;
+  const auto next = [&](std::uint64_t count) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int64_t>((state >> 33) % count);
+  };
+  constexpr int nodes = 300;
+  for (int i = 0; i < nodes; ++i) {
+    Node node{{next(50), 60}, {}, {}};
+    for (int s = 0; s < 6; ++s) {
+      node.cost.push_back(next(1000));
+      node.usage.push_back(next(100));
+    }
+    problem.nodes.push_back(node);
+  }
+  for (int e = 0; e < 3 * nodes; ++e) {
+    const auto first = static_cast<int>(next(nodes));
+    Edge edge{first, static_cast<int>((first + 1 + next(nodes - 1)) % nodes), {}};
+    for (int i = 0; i < 36; ++i) edge.cost.push_back(next(1000));
+    problem.edges.push_back(edge);
+  }
+  problem.usage_limit = 30 * nodes;
+  return problem;
+}
+
 TEST(Solve, SmallProblemsAreSolvedToOptimality) {
   int infeasible = 0, bounded = 0;
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
@@ -58,9 +85,10 @@ TEST(Solve, NoLimitIsTheSameAsAnAmpleOne) {
 }
 
 TEST(Solve, WorkLimitGivesTheSameAnswerForOneAndTwoThreads) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const Problem problem = test::random_problem(1000 + seed, 60, 8);
-    const Solution one = solve(problem, within(200'000'000, 1)), two = solve(problem, within(200'000'000, 2));
+  for (std::uint64_t seed = 0; seed < 2; ++seed) {
+    const Problem problem = hard_problem(seed);
+    const Solution one = solve(problem, within(100'000'000, 1)), two = solve(problem, within(100'000'000, 2));
+    EXPECT_EQ(one.status, Status::Feasible) << "too easy to show anything";
     EXPECT_EQ(one.status, two.status);
     EXPECT_EQ(one.assignment, two.assignment);
     EXPECT_EQ(one.work, two.work);
