@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/plan/planner.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/log.hpp>
 #include <rhino/base/strings.hpp>
+#include <rhino/plan/fold.hpp>
 #include <rhino/plan/local_search.hpp>
 #include <rhino/plan/pricing.hpp>
 #include <rhino/plan/recipes.hpp>
@@ -58,19 +61,50 @@ std::vector<Proposal> propose(const std::string& strategy, std::int64_t devices,
   return proposals;
 }
 
+/// What is searched: the program, or in its place one with repeated blocks folded.
+class Subject {
+ public:
+  Subject(const ir::Program& program, const ir::Signature& signature, bool fold) : whole_(program), whole_signature_(signature) {
+    if (fold) folded_ = fold_repeats(program, signature);
+  }
+
+  bool is_folded() const { return folded_.has_value(); }
+  const ir::Program& program() const { return folded_ ? folded_->program : whole_; }
+  const ir::Signature& signature() const { return folded_ ? folded_->signature : whole_signature_; }
+  Pricer pricer(const cluster::Mesh& mesh) const {
+    return folded_ ? Pricer(folded_->program, mesh, folded_->op_weight, folded_->param_weight) : Pricer(whole_, mesh);
+  }
+  shard::Sharding whole(shard::Sharding sharding) const { return folded_ ? unfold(*folded_, whole_, sharding) : std::move(sharding); }
+
+ private:
+  const ir::Program& whole_;
+  const ir::Signature& whole_signature_;
+  std::optional<FoldedProgram> folded_;
+};
+
 /// Deterministic: every rank makes the same sharding of a proposal.
-shard::Sharding make(const Proposal& proposal, const ir::Program& program, const ir::Signature& signature, Pricer& pricer,
-                     int level) {
-  shard::Sharding sharding = make_sharding(program, signature, proposal.recipe);
+shard::Sharding make(const Proposal& proposal, const Subject& subject, Pricer& pricer, int level) {
+  shard::Sharding sharding = make_sharding(subject.program(), subject.signature(), proposal.recipe);
   if (proposal.improved) {
     LocalSearchOptions options;
     if (level >= 2) {
       options.sweeps = 16;
       options.work_limit *= 10;
     }
-    improve(pricer, signature, sharding, options);
+    improve(pricer, subject.signature(), sharding, options);
   }
   return sharding;
+}
+
+/// A proposal on the whole program.
+struct Finalist {
+  shard::Sharding sharding;
+  PredictedTime time;
+  std::int64_t bytes = 0;
+};
+
+double best_seconds(const std::optional<Finalist>& best) {
+  return best ? best->time.total : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -81,11 +115,12 @@ Plan find_plan(const ir::Program& program, const ir::Signature& signature, const
                  "plan.strategy is \"{}\"; known are auto, data, tensor and the path of a plan file", options.strategy);
   const std::int64_t devices = cluster.devices();
   const std::vector<Proposal> proposals = propose(options.strategy, devices, options.level);
+  const Subject subject(program, signature, devices > 1);
   board.begin(static_cast<std::int64_t>(proposals.size()));
   while (const auto drawn = board.draw()) {
     const Proposal& proposal = proposals[static_cast<std::size_t>(*drawn)];
-    Pricer pricer(program, cluster::lay_out(proposal.recipe.mesh, cluster));
-    const shard::Sharding sharding = make(proposal, program, signature, pricer, options.level);
+    Pricer pricer = subject.pricer(cluster::lay_out(proposal.recipe.mesh, cluster));
+    const shard::Sharding sharding = make(proposal, subject, pricer, options.level);
     const PredictedTime time = pricer.price(sharding);
     board.publish(*drawn, pack({time.compute, time.communication, pricer.bytes_per_rank(sharding)}));
     board.announce(time.total);
@@ -95,31 +130,48 @@ Plan find_plan(const ir::Program& program, const ir::Signature& signature, const
   const std::int64_t limit =
       options.memory_limit > 0 ? options.memory_limit : static_cast<std::int64_t>(cluster.device.memory_bytes);
   Plan plan;
-  std::size_t winner = proposals.size();
-  double best = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> by_time;
   std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < proposals.size(); ++i) {
     const Verdict verdict = unpack(results[i]);
-    const double seconds = verdict.compute + verdict.communication;
-    const bool feasible = verdict.bytes <= limit;
-    plan.candidates.push_back({name_of(proposals[i]), seconds, verdict.bytes, feasible});
+    plan.candidates.push_back({name_of(proposals[i]), verdict.compute + verdict.communication, verdict.bytes, verdict.bytes <= limit});
     least_bytes = std::min(least_bytes, verdict.bytes);
-    if (feasible && seconds < best) {
-      best = seconds;
-      winner = i;
+    by_time.push_back(i);
+  }
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return plan.candidates[a].seconds < plan.candidates[b].seconds; });
+
+  // On the whole program: the fastest that fits, and of a folded one also the plain plans, whose prices were estimates too.
+  std::optional<Finalist> best;
+  const auto consider = [&](std::size_t i) {
+    const cluster::Mesh mesh = cluster::lay_out(proposals[i].recipe.mesh, cluster);
+    Pricer few = subject.pricer(mesh), all(program, mesh);
+    Finalist finalist{subject.whole(make(proposals[i], subject, few, options.level)), {}, 0};
+    finalist.bytes = all.bytes_per_rank(finalist.sharding);
+    least_bytes = std::min(least_bytes, finalist.bytes);
+    if (finalist.bytes > limit) return false;
+    finalist.time = all.price(finalist.sharding);
+    if (!best || finalist.time.total < best->time.total) best = std::move(finalist);
+    return true;
+  };
+  for (const std::size_t i : by_time) {
+    if (plan.candidates[i].feasible && consider(i)) break;
+  }
+  if (subject.is_folded() && options.strategy == "auto") {
+    for (const std::size_t plain : {std::size_t{0}, std::size_t{1}}) {
+      if (plain < proposals.size() && plan.candidates[plain].feasible && plan.candidates[plain].seconds < 1.2 * best_seconds(best)) consider(plain);
     }
   }
-  RHINO_CHECK(winner < proposals.size(), "no plan fits {} per rank: the leanest of {} candidates needs about {}, {} too much; "
+  RHINO_CHECK(best.has_value(), "no plan fits {} per rank: the leanest of {} candidates needs about {}, {} too much; "
               "raise plan.memory_limit, use more ranks or a smaller batch",
               human_bytes(limit), proposals.size(), human_bytes(least_bytes),
               human_bytes(least_bytes - limit));
 
-  Pricer pricer(program, cluster::lay_out(proposals[winner].recipe.mesh, cluster));
-  plan.sharding = make(proposals[winner], program, signature, pricer, options.level);
+  plan.sharding = std::move(best->sharding);
+  plan.predicted = best->time;
   plan.program_hash = hash(program);
   plan.devices = devices;
   plan.strategy_name = options.strategy;
-  plan.predicted = pricer.price(plan.sharding);
   plan.seed = options.seed;
   plan.level = options.level;
   plan.cluster_name = cluster.name;

@@ -54,8 +54,14 @@ std::size_t Pricer::PairHash::operator()(const PairKey& key) const {
   return hash64(std::as_bytes(std::span(numbers)));
 }
 
-Pricer::Pricer(const ir::Program& program, const cluster::Mesh& mesh)
-    : program_(program), mesh_(mesh), cost_(cost::reshard_seconds(mesh)) {
+Pricer::Pricer(const ir::Program& program, const cluster::Mesh& mesh) : Pricer(program, mesh, {}, {}) {}
+
+Pricer::Pricer(const ir::Program& program, const cluster::Mesh& mesh, std::vector<double> op_weight, std::vector<double> param_weight)
+    : program_(program),
+      mesh_(mesh),
+      cost_(cost::reshard_seconds(mesh)),
+      op_weight_(std::move(op_weight)),
+      param_weight_(std::move(param_weight)) {
   for (const ir::Function& function : program.functions) {
     factors_.emplace_back(function.ops.size());
     known_.emplace_back(function.ops.size(), false);
@@ -180,27 +186,29 @@ PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding&
   const std::vector<Layout> layouts = value_layouts(function, sharding);
   PredictedTime time;
   Timeline timeline(f.values.size(), mesh_.device.overlap > 0);
-  // A value brought into a layout once is there for all its readers.
+  // A value brought into a layout once is there for all its readers, as often as the one that stands for most.
   struct Copy {
     Layout layout;
-    double ready;
+    double ready = 0, times = 0;
   };
   std::vector<std::vector<Copy>> brought(f.values.size());
-  const auto bring = [&](ValueId value, const Layout& wanted) {
+  const auto bring = [&](ValueId value, const Layout& wanted, double times) {
     if (layouts[value.index()] == wanted) return timeline.ready(value);
     auto& have = brought[value.index()];
-    for (const Copy& copy : have) {
-      if (copy.layout == wanted) return copy.ready;
+    auto copy = std::find_if(have.begin(), have.end(), [&](const Copy& c) { return c.layout == wanted; });
+    if (copy == have.end()) copy = have.insert(have.end(), {wanted});
+    if (times > copy->times) {
+      const double seconds = reshard_seconds(f.type(value), layouts[value.index()], wanted);
+      copy->ready = timeline.communicate(timeline.ready(value), (times - copy->times) * seconds);
+      copy->times = times;
     }
-    const double seconds = reshard_seconds(f.type(value), layouts[value.index()], wanted);
-    have.push_back({wanted, timeline.communicate(timeline.ready(value), seconds)});
-    return have.back().ready;
+    return copy->ready;
   };
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
     double begin = 0;
     for (std::size_t o = 0; o < op.operands.size(); ++o)
-      begin = std::max(begin, bring(op.operands[o], wanted_layout(function, OpId(i), o, sharding)));
+      begin = std::max(begin, bring(op.operands[o], wanted_layout(function, OpId(i), o, sharding), weight(function, i)));
     PredictedTime own;
     if (op.kind == OpKind::While) {
       const double trips = static_cast<double>(cost::trip_count(program_, op).value_or(1));
@@ -217,11 +225,14 @@ PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding&
     } else {
       own.compute = own.total = op_seconds(function, OpId(i), decisions.ops[i]);
     }
-    time.compute += own.compute;
-    const double done = timeline.compute(begin, own.total);
+    time.compute += weight(function, i) * own.compute;
+    const double done = timeline.compute(begin, weight(function, i) * own.total);
     for (ValueId result : op.results) timeline.set_ready(result, done);
   }
-  for (std::size_t r = 0; r < f.results.size(); ++r) bring(f.results[r], decisions.results[r]);
+  for (std::size_t r = 0; r < f.results.size(); ++r) {
+    const ir::OpId producer = f.value(f.results[r]).producer;
+    bring(f.results[r], decisions.results[r], producer.valid() ? weight(function, producer.index()) : 1.0);
+  }
   time.total = timeline.end();
   time.communication = std::max(0.0, time.total - time.compute);
   return time;
@@ -230,28 +241,43 @@ PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding&
 std::int64_t Pricer::bytes_per_rank(const shard::Sharding& sharding) {
   const ir::Function& f = program_.entry();
   const std::vector<Layout> layouts = value_layouts(program_.main, sharding);
-  const auto bytes = [&](ValueId value) { return local_type(f.type(value), layouts[value.index()], mesh_.shape).bytes(); };
+  const auto bytes = [&](ValueId value, double times) {
+    return times * static_cast<double>(local_type(f.type(value), layouts[value.index()], mesh_.shape).bytes());
+  };
   std::vector<std::size_t> last(f.values.size(), 0);
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     for (ValueId operand : f.ops[i].operands) last[operand.index()] = i;
   }
   for (ValueId result : f.results) last[result.index()] = f.ops.size();
-  std::int64_t live = 0;
-  for (ValueId param : f.params) live += bytes(param);  // states stay for the whole step
-  std::int64_t peak = live;
-  std::vector<std::vector<ValueId>> dies(f.ops.size() + 1);
+  double live = 0;
+  for (std::size_t p = 0; p < f.params.size(); ++p)  // states stay for the whole step
+    live += bytes(f.params[p], param_weight_.empty() ? 1.0 : param_weight_[p]);
+  double peak = live;
+  std::vector<std::vector<std::pair<ValueId, double>>> dies(f.ops.size() + 1);
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
     const bool free = op.kind == OpKind::Constant || op.kind == OpKind::Reshape || op.kind == OpKind::BroadcastInDim;
     for (ValueId result : op.results) {
       if (free) continue;
-      live += bytes(result);
-      dies[std::max(last[result.index()], i)].push_back(result);
+      const std::size_t death = std::max(last[result.index()], i);
+      // What dies within its block is there once, however often the block is repeated; what outlives it is there for each.
+      const double times = is_short_lived(i, death) ? 1.0 : weight(program_.main, i);
+      live += bytes(result, times);
+      dies[death].emplace_back(result, times);
     }
     peak = std::max(peak, live);
-    for (ValueId value : dies[i]) live -= bytes(value);
+    for (const auto& [value, times] : dies[i]) live -= bytes(value, times);
   }
-  return peak;
+  return static_cast<std::int64_t>(peak);
+}
+
+bool Pricer::is_short_lived(std::size_t op, std::size_t death) const {
+  if (op_weight_.empty()) return true;
+  // All ops from birth to death stand for equally many: they are of one block.
+  for (std::size_t i = op; i < std::min(death + 1, op_weight_.size()); ++i) {
+    if (op_weight_[i] != op_weight_[op]) return false;
+  }
+  return true;
 }
 
 }  // namespace rhino::plan

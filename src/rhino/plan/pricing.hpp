@@ -20,13 +20,16 @@ class Pricer {
  public:
   /// Program must outlive the pricer.
   Pricer(const ir::Program& program, const cluster::Mesh& mesh);
+  /// For a folded program: how many ops and parameters of the whole those of the entry stand for (one each if empty). Their
+  /// times and bytes count so often.
+  Pricer(const ir::Program& program, const cluster::Mesh& mesh, std::vector<double> op_weight, std::vector<double> param_weight);
 
   const ir::Program& program() const { return program_; }
   const cluster::Mesh& mesh() const { return mesh_; }
   /// Factor map of an op, computed once.
   const shard::FactorMap& factors(ir::FunctionId function, ir::OpId op);
 
-  /// Seconds that one device computes for an op under a strategy; 0 for control flow and constants.
+  /// Seconds that one device computes for an op under a strategy, once; 0 for control flow and constants.
   double op_seconds(ir::FunctionId function, ir::OpId op, const shard::Strategy& strategy);
   /// Seconds to bring a tensor from one layout to another.
   double reshard_seconds(const ir::TensorType& type, const shard::Layout& from, const shard::Layout& to);
@@ -55,11 +58,16 @@ class Pricer {
 
   class Timeline;
 
+  bool is_short_lived(std::size_t op, std::size_t death) const;
+  double weight(ir::FunctionId function, std::size_t op) const {
+    return op_weight_.empty() || function != program_.main ? 1.0 : op_weight_[op];
+  }
   PredictedTime price_function(ir::FunctionId function, const shard::Sharding& sharding, int depth);
 
   const ir::Program& program_;
   cluster::Mesh mesh_;
   shard::ReshardCost cost_;
+  std::vector<double> op_weight_, param_weight_;
   std::vector<std::vector<shard::FactorMap>> factors_;
   std::vector<std::vector<bool>> known_;
   std::unordered_map<PairKey, double, PairHash> pairs_;
