@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
@@ -50,15 +51,34 @@ std::string name_of(const Proposal& proposal) {
   return (proposal.improved ? "search from " : "") + to_string(proposal.recipe);
 }
 
-std::vector<Proposal> propose(const std::string& strategy, std::int64_t devices, int level) {
-  std::vector<Recipe> recipes = enumerate_recipes(devices, level >= 2 ? 3 : 2);
-  std::vector<Proposal> proposals;
-  if (devices == 1) return {{recipes.front(), false}};
-  if (strategy == "data") return {{recipes[0], false}};
+std::vector<Proposal> starting_plans(const std::string& strategy, std::int64_t devices, int level) {
+  const std::vector<Recipe> recipes = enumerate_recipes(devices, level >= 2 ? 3 : 2);
+  if (devices == 1 || strategy == "data") return {{recipes[0], false}};
   if (strategy == "tensor") return {{recipes[1], false}};
+  std::vector<Proposal> proposals;
   for (const Recipe& recipe : recipes) proposals.push_back({recipe, false});
-  for (const Recipe& recipe : recipes) proposals.push_back({recipe, true});
   return proposals;
+}
+
+/// Of level 1: how many starting plans are searched from, the fastest ones and the leanest ones.
+constexpr std::size_t kFromFastest = 6, kFromLeanest = 3;
+
+/// The starting plans that are worth improving. `priced` has one candidate per starting plan.
+std::vector<Proposal> plans_to_improve(const std::vector<Proposal>& starting, const std::vector<Candidate>& priced, int level) {
+  std::vector<std::size_t> order(starting.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<bool> chosen(starting.size(), level >= 2);
+  const auto choose = [&](std::size_t count, auto key) {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(priced[a]) < key(priced[b]); });
+    for (std::size_t i = 0; i < std::min(count, order.size()); ++i) chosen[order[i]] = true;
+  };
+  choose(kFromFastest, [](const Candidate& candidate) { return candidate.seconds; });
+  choose(kFromLeanest, [](const Candidate& candidate) { return static_cast<double>(candidate.bytes_per_rank); });
+  std::vector<Proposal> improved;
+  for (std::size_t i = 0; i < starting.size(); ++i) {
+    if (chosen[i]) improved.push_back({starting[i].recipe, true});
+  }
+  return improved;
 }
 
 /// What is searched: the program, or in its place one with repeated blocks folded.
@@ -114,30 +134,36 @@ Plan find_plan(const ir::Program& program, const ir::Signature& signature, const
   RHINO_CHECK_AS(UsageError, options.strategy == "auto" || options.strategy == "data" || options.strategy == "tensor",
                  "plan.strategy is \"{}\"; known are auto, data, tensor and the path of a plan file", options.strategy);
   const std::int64_t devices = cluster.devices();
-  const std::vector<Proposal> proposals = propose(options.strategy, devices, options.level);
   const Subject subject(program, signature, devices > 1);
-  board.begin(static_cast<std::int64_t>(proposals.size()));
-  while (const auto drawn = board.draw()) {
-    const Proposal& proposal = proposals[static_cast<std::size_t>(*drawn)];
-    Pricer pricer = subject.pricer(cluster::lay_out(proposal.recipe.mesh, cluster));
-    const shard::Sharding sharding = make(proposal, subject, pricer, options.level);
-    const PredictedTime time = pricer.price(sharding);
-    board.publish(*drawn, pack({time.compute, time.communication, pricer.bytes_per_rank(sharding)}));
-    board.announce(time.total);
-  }
-  const auto results = board.agree();
-
   const std::int64_t limit =
       options.memory_limit > 0 ? options.memory_limit : static_cast<std::int64_t>(cluster.device.memory_bytes);
   Plan plan;
-  std::vector<std::size_t> by_time;
+  std::vector<Proposal> proposals;
   std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < proposals.size(); ++i) {
-    const Verdict verdict = unpack(results[i]);
-    plan.candidates.push_back({name_of(proposals[i]), verdict.compute + verdict.communication, verdict.bytes, verdict.bytes <= limit});
-    least_bytes = std::min(least_bytes, verdict.bytes);
-    by_time.push_back(i);
-  }
+  // Prices proposals together with the other ranks and adds them to the candidates.
+  const auto price_round = [&](const std::vector<Proposal>& round) {
+    board.begin(static_cast<std::int64_t>(round.size()));
+    while (const auto drawn = board.draw()) {
+      const Proposal& proposal = round[static_cast<std::size_t>(*drawn)];
+      Pricer pricer = subject.pricer(cluster::lay_out(proposal.recipe.mesh, cluster));
+      const shard::Sharding sharding = make(proposal, subject, pricer, options.level);
+      const PredictedTime time = pricer.price(sharding);
+      board.publish(*drawn, pack({time.compute, time.communication, pricer.bytes_per_rank(sharding)}));
+      board.announce(time.total);
+    }
+    const auto results = board.agree();
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      const Verdict verdict = unpack(results[i]);
+      plan.candidates.push_back({name_of(round[i]), verdict.compute + verdict.communication, verdict.bytes, verdict.bytes <= limit});
+      proposals.push_back(round[i]);
+      least_bytes = std::min(least_bytes, verdict.bytes);
+    }
+  };
+  const std::vector<Proposal> starting = starting_plans(options.strategy, devices, options.level);
+  price_round(starting);
+  if (options.strategy == "auto" && devices > 1) price_round(plans_to_improve(starting, plan.candidates, options.level));
+  std::vector<std::size_t> by_time(proposals.size());
+  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return plan.candidates[a].seconds < plan.candidates[b].seconds; });
 
