@@ -25,7 +25,7 @@ constexpr std::int64_t most_round_work = 20'000'000;  // table look-ups of each 
 constexpr std::int64_t first_branch_work = 1'000'000;  // of a first attempt, which solves the small ones
 constexpr int closing_iterations = 100;                // of the bound, where the answer is known already
 constexpr std::int64_t branch_work = 400'000'000;
-constexpr double dual_share = 0.3;               // of the limit, at most
+constexpr double dual_share = 0.5;               // of the limit, at most
 constexpr double closing_seconds = 0.2;          // kept back to write the answer
 
 /// Rounds of two jobs that know of each other only what was known when the round began, so that one thread and two give
@@ -102,7 +102,7 @@ class Solver {
   Real target_of_bound() const {
     if (best_cost_ < infinite) return best_cost_;
     const Real bound = std::max(dual_->best_bound(), tables_->constant());
-    return bound + 0.05 * std::abs(bound) + 1;
+    return bound + 0.5 * std::abs(bound) + 1;
   }
 
   void raise_bound(Real target) {
@@ -116,7 +116,7 @@ class Solver {
     if (!dual_done_) return explore(search);
     const double begin = anneal_begin_, length = std::max(1 - begin, 1e-9);
     const double part = std::clamp((now - begin) / length, 0.0, 1.0);
-    search.set_temperature(first_temperature() * std::pow(cooling, part));
+    search.set_temperature(first_temperature(which) * std::pow(cooling, part));
     search.run(round_work_);
   }
 
@@ -124,18 +124,31 @@ class Solver {
   void explore(Search& search) {
     const std::int64_t end = search.work_done() + round_work_;
     search.set_temperature(0);
-    search.set_prices(prices_);
+    std::vector<Real> prices = prices_;
+    for (std::size_t t = 0; t < prices.size(); ++t) prices[t] += surcharge_;
+    search.set_prices(prices);
     search.start(rounded_);
-    factor_ = search.feasible() ? std::max(1.0, factor_ * 0.95) : factor_;
-    search.descend(round_work_ / 4, factor_);
-    if (!search.feasible()) factor_ = std::min(factor_ * 1.1, 1e6);
-    search.repair(round_work_ / 2);
+    search.descend(round_work_ / 4, 1);
+    if (search.repair(round_work_ / 2))
+      surcharge_ *= 0.5;
+    else
+      surcharge_ = std::max(4 * surcharge_, least_surcharge());
     if (search.feasible() && search.work_done() < end) search.run(end - search.work_done());
   }
 
-  Real first_temperature() const {
-    const Real gap = std::max(best_at_anneal_ - dual_->best_bound(), std::abs(best_at_anneal_) * 1e-4);
-    return std::min(gap * 0.02, std::abs(best_at_anneal_) * 1e-4) + 0.1;
+  /// A small price of all usage: a thousandth of the costs' size for the whole limit.
+  Real least_surcharge() const {
+    Real capacity = 1, cost = 1;
+    for (const std::int64_t value : tables_->capacity()) capacity += static_cast<Real>(value);
+    for (int v = 0; v < tables_->size(); ++v)
+      for (const Real value : tables_->cost(v))
+        if (value < infinite) cost += std::abs(value) / tables_->states(v);
+    return 1e-3 * cost / capacity;
+  }
+
+  /// One search stays near the best answer, the other one roams further.
+  Real first_temperature(int which) const {
+    return std::abs(best_at_anneal_) * (which == 0 ? 2e-6 : 3e-5) + 0.1;
   }
 
   void finish_dual() {
@@ -202,7 +215,7 @@ class Solver {
     return std::move(solution_);
   }
 
-  static constexpr double cooling = 1e-4;
+  static constexpr double cooling = 1e-3;
 
   const Problem& problem_;
   const Options& options_;
@@ -214,7 +227,8 @@ class Solver {
   std::vector<Real> prices_;
   std::vector<int> rounded_, best_;
   Real best_cost_ = infinite, best_at_anneal_ = infinite;
-  double factor_ = 1, anneal_begin_ = 0;
+  Real surcharge_ = 0;
+  double anneal_begin_ = 0;
   std::int64_t round_work_ = most_round_work, work_ = 0, rounds_ = 0;
   bool dual_done_ = false, optimal_ = false, exhausted_ = false;
 };
