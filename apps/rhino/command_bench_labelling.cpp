@@ -72,7 +72,7 @@ int run(const Options& options) {
     return 1;
   }
   const std::string bound = solution.bound ? labelling::to_string(*solution.bound) : "unknown";
-  if (solution.assignment.empty()) {
+  if (solution.status == labelling::Status::Unknown) {
     fmt::print("no feasible assignment was found; bound {} seconds {:.2f}\n", bound, elapsed());
     return 1;
   }
