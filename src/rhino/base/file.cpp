@@ -65,9 +65,14 @@ std::string read_file(const std::filesystem::path& path, std::int64_t largest_by
 
 PendingFile::PendingFile(std::filesystem::path path) : path_(std::move(path)) {
   RHINO_CHECK_AS(EnvironmentError, path_.has_filename(), "cannot write to '{}': it names no file", path_.string());
-  std::error_code ignored;
-  RHINO_CHECK_AS(EnvironmentError, !std::filesystem::is_directory(path_, ignored), "cannot write {}: it is a folder",
-                 path_.string());
+  // A rename would put a file into the place of a device, a pipe or a link; for root even of /dev/null.
+  std::error_code absent;
+  if (const auto status = std::filesystem::status(path_, absent); std::filesystem::exists(status)) {
+    RHINO_CHECK_AS(EnvironmentError, !std::filesystem::is_directory(status), "cannot write {}: it is a folder", path_.string());
+    RHINO_CHECK_AS(EnvironmentError, std::filesystem::is_regular_file(status), "cannot write {}: it is not a regular file",
+                   path_.string());
+    if (std::filesystem::is_symlink(path_, absent)) path_ = std::filesystem::canonical(path_, absent);
+  }
   const std::string pattern = (folder_of(path_) / ("." + path_.filename().string() + ".XXXXXX")).string();
   std::vector<char> name(pattern.begin(), pattern.end());
   name.push_back('\0');

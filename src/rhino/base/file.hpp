@@ -18,8 +18,9 @@ std::string read_file(const std::filesystem::path& path, std::int64_t largest_by
 /// owns it and tells the others temporary_path().
 class PendingFile {
  public:
-  /// Throws EnvironmentError if the folder does not exist or cannot be written. `path` may exist already:
-  /// it stays as it is until commit.
+  /// Throws EnvironmentError if the folder does not exist or cannot be written, or if `path` is something else than a
+  /// regular file (a folder, a device). `path` may exist already: it stays as it is until commit. If it is a link, the
+  /// file that it points to is replaced.
   explicit PendingFile(std::filesystem::path path);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;

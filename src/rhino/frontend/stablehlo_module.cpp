@@ -35,7 +35,17 @@ std::vector<std::vector<Attribute>> dictionaries(AttributeValue value, std::size
 SyntaxModule StablehloParser::parse() {
   SyntaxModule module;
   parse_top_level(module, false);
+  check_location_aliases(module);
   return module;
+}
+
+/// Locations are defined at the end of the text, so that one without a definition tells of a text that was cut off there.
+void StablehloParser::check_location_aliases(const SyntaxModule& module) const {
+  const std::pair<const std::string_view, std::size_t>* first = nullptr;
+  for (const auto& use : used_locations_)
+    if (!module.location_aliases.contains(use.first) && (first == nullptr || use.second < first->second)) first = &use;
+  if (first != nullptr)
+    scanner_.fail_at(first->second, fmt::format("the location #{} is not defined; is the text complete?", first->first));
 }
 
 void StablehloParser::parse_top_level(SyntaxModule& module, bool nested) {

@@ -30,6 +30,7 @@ class StablehloParser {
   void parse_generic_top_level(SyntaxModule& module);
   void add_generic_function(SyntaxModule& module, SyntaxOp op);
   void parse_alias(SyntaxModule& module);
+  void check_location_aliases(const SyntaxModule& module) const;
   void parse_resources(SyntaxModule& module);
   std::string symbol_name();
   SyntaxOp parse_op();
@@ -77,6 +78,7 @@ class StablehloParser {
   int attribute_depth_ = 0;  ///< nesting of attributes, types and locations
   std::unordered_map<std::string_view, std::shared_ptr<const AttributeValue>> attribute_aliases_;
   std::unordered_map<std::string_view, std::shared_ptr<const SyntaxType>> type_aliases_;
+  std::unordered_map<std::string_view, std::size_t> used_locations_;  ///< aliases of locations, and where they are used first
 };
 
 /// Nesting that readers accept before they call a text hostile.

@@ -153,7 +153,9 @@ void StablehloParser::parse_location(SyntaxLocation& location) {
   const char c = scanner_.peek();
   if (c == '#') {
     scanner_.advance();
+    const std::size_t position = scanner_.position();
     const std::string_view alias = scanner_.suffix_name("a name after '#'");
+    used_locations_.try_emplace(alias, position);
     if (location.name.empty() && location.alias.empty()) location.alias = alias;
     return;
   }

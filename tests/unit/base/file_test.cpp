@@ -83,5 +83,24 @@ TEST_F(File, UnwritableTargetsAreEnvironmentErrors) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(File, DevicesAndPipesAreNotReplaced) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file(folder_ / "pipe", "a"), EnvironmentError);
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
+  fs::create_symlink(folder_ / "pipe", folder_ / "link");
+  EXPECT_THROW(write_file(folder_ / "link", "a"), EnvironmentError);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(File, LinksStayLinks) {
+  write_file(folder_ / "target", "old");
+  fs::create_symlink("target", folder_ / "link");
+  write_file(folder_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "target"), "new");
+  EXPECT_EQ(files(), 2);
+}
+
 }  // namespace
 }  // namespace rhino

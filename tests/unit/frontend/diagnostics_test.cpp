@@ -92,6 +92,14 @@ TEST(Diagnostics, OfModules) {
   EXPECT_NE(message(std::string("\x0a\x03jit\x12\x00", 7)).find("binary"), std::string::npos);
 }
 
+TEST(Diagnostics, TextCutOffBetweenTheLocationsAtItsEnd) {
+  const std::string text = "func.func @main(%x: tensor<f32> loc(#loc1)) {\n  return loc(#loc2)\n}\n#loc1 = loc(\"a\")\n";
+  EXPECT_NO_THROW(parse(text + "#loc2 = loc(\"b\")\n"));
+  for (const std::string rest : {"", "#loc2 = lo"})
+    EXPECT_NE(message_of<ImportError>(text + rest).find(":2:15: the location #loc2 is not defined"), std::string::npos)
+        << message_of<ImportError>(text + rest);
+}
+
 TEST(Diagnostics, DeepNestingIsRefused) {
   const auto repeat = [](const std::string& text, int count) {
     std::string all;
