@@ -25,6 +25,7 @@ constexpr std::int64_t most_round_work = 20'000'000;  // table look-ups of each 
 constexpr std::int64_t first_branch_work = 1'000'000;  // of a first attempt, which solves the small ones
 constexpr int closing_iterations = 100;                // of the bound, where the answer is known already
 constexpr std::int64_t branch_work = 400'000'000;
+constexpr std::int64_t bound_share = 6;                // look-ups of the bound are that much faster than those of a search
 constexpr double dual_share = 0.5;               // of the limit, at most
 constexpr double closing_seconds = 0.2;          // kept back to write the answer
 
@@ -64,10 +65,10 @@ class Solver {
     return elapsed() / std::max(options_.seconds - closing_seconds, 1e-3);
   }
 
-  bool finished() const { return optimal_ || exhausted_ || spent() >= 1 || elapsed() >= options_.seconds - closing_seconds; }
+  bool finished() const { return optimal_ || exhausted_ || spent() >= 1 || elapsed() + 1.5 * round_seconds_ >= options_.seconds - closing_seconds; }
 
   void round() {
-    const double now = spent();
+    const double now = spent(), begin = elapsed();
     const bool raising = !dual_done_;
     const Real target = target_of_bound();
     // What the searching job may know of the bounding one.
@@ -94,6 +95,7 @@ class Solver {
     work_ += 2 * round_work_;
     ++rounds_;
     note_answer();
+    round_seconds_ = elapsed() - begin;
     if (raising && (dual_->converged() || now >= dual_share)) finish_dual();
     share();
   }
@@ -107,7 +109,7 @@ class Solver {
 
   void raise_bound(Real target) {
     const std::int64_t each = 4 * tables_->entries() + 20 * tables_->all_states() + 10 * tables_->times() + 1000;
-    const std::int64_t count = std::max<std::int64_t>(1, round_work_ / each);
+    const std::int64_t count = std::max<std::int64_t>(1, bound_share * round_work_ / each);
     for (std::int64_t i = 0; i < count; ++i) dual_->iterate(target);
   }
 
@@ -228,7 +230,7 @@ class Solver {
   std::vector<int> rounded_, best_;
   Real best_cost_ = infinite, best_at_anneal_ = infinite;
   Real surcharge_ = 0;
-  double anneal_begin_ = 0;
+  double anneal_begin_ = 0, round_seconds_ = 0;
   std::int64_t round_work_ = most_round_work, work_ = 0, rounds_ = 0;
   bool dual_done_ = false, optimal_ = false, exhausted_ = false;
 };
