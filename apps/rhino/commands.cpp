@@ -19,6 +19,7 @@ constexpr const Command* kCommands[] = {
     &eval_command,
     &bench_arena_command,
     &bench_labelling_command,
+    &bench_order_command,
     &info_command,
     &help_command,
 };

@@ -15,6 +15,7 @@ extern const Command eval_command;
 extern const Command help_command;
 extern const Command bench_arena_command;
 extern const Command bench_labelling_command;
+extern const Command bench_order_command;
 extern const Command calibrate_command;
 extern const Command import_command;
 extern const Command info_command;
