@@ -17,6 +17,8 @@ function(rhino_add_library folder)
     set(public PUBLIC)
     target_link_libraries(${target} PUBLIC ${arg_PUBLIC_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
     rhino_target_defaults(${target})
+    # Several sources are compiled as one where the whole is built at once: they share their headers.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${RHINO_UNITY} UNITY_BUILD_BATCH_SIZE 6)
   else()
     add_library(${target} INTERFACE)
     set(public INTERFACE)

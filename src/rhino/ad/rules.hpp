@@ -3,6 +3,8 @@
 
 // Internal to ad/: the functions named in rules.def.
 
+#include <cstddef>
+
 #include <rhino/ad/reverse.hpp>
 
 namespace rhino::ad {
@@ -14,5 +16,8 @@ namespace rhino::ad {
 #undef AD_RULE
 #undef AD_ZERO
 #undef AD_REFUSED
+
+/// A dimension as an index.
+inline std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 
 }  // namespace rhino::ad

@@ -16,8 +16,6 @@ using ir::ValueId;
 
 namespace {
 
-std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
-
 /// Dimensions of a factor that are neither batch nor contracting.
 std::vector<int> free_dims(int rank, const std::vector<int>& batch, const std::vector<int>& contracting) {
   std::vector<int> free;

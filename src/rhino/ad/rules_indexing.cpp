@@ -18,8 +18,6 @@ using ir::ValueId;
 
 namespace {
 
-std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
-
 /// The largest start index of each component of an index vector with which the window lies inside the operand.
 std::vector<std::int64_t> last_starts(const Dims& operand, const Dims& window, const std::vector<int>& index_map) {
   std::vector<std::int64_t> last;

@@ -15,8 +15,6 @@ using ir::ValueId;
 
 namespace {
 
-std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
-
 ValueId scalar_zero(ir::Builder& b, ValueId like) { return b.scalar(b.type(like).dtype, 0); }
 
 }  // namespace

@@ -17,8 +17,6 @@ using ir::WindowDim;
 
 namespace {
 
-std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
-
 /// Size with `dilation - 1` holes between neighbours.
 std::int64_t dilated(std::int64_t size, std::int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
 

@@ -7,6 +7,7 @@
 #include <rhino/frontend/hlo_parser.hpp>
 #include <rhino/frontend/hlo_values.hpp>
 #include <rhino/frontend/literal_parser.hpp>
+#include <rhino/frontend/hlo_text.hpp>
 
 namespace rhino::frontend {
 
@@ -14,10 +15,6 @@ namespace {
 
 using Kind = AttributeValue::Kind;
 using Integers = std::vector<std::int64_t>;
-
-constexpr std::string_view optimised_remedy =
-    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of "
-    "--xla_dump_to";
 
 /// Attributes that do not change what an instruction computes.
 constexpr std::array<std::string_view, 20> ignored_attributes = {"metadata",
@@ -96,7 +93,7 @@ class Converter {
     const std::string_view opcode = hlo_.opcode;
     if (opcode == "fusion" || opcode == "bitcast" || opcode.starts_with("async-") || opcode.ends_with("-start") ||
         opcode.ends_with("-done"))
-      unsupported("this HLO is optimised for one backend", optimised_remedy);
+      unsupported("this HLO is optimised for one backend", kOptimisedRemedy);
   }
 
   std::string_view stored(std::string text) { return *storage_.insert(std::move(text)).first; }

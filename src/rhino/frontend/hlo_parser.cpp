@@ -15,9 +15,6 @@ namespace {
 
 constexpr int max_shape_depth = 64;
 constexpr std::int64_t max_elements = std::int64_t{1} << 56;
-constexpr std::string_view optimised_remedy =
-    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of "
-    "--xla_dump_to";
 
 /// The integers of a value; none for a malformed one.
 std::vector<std::int64_t> integers_in(std::string_view text) {
@@ -82,7 +79,7 @@ void HloParser::parse_header() {
   for (const HloAttribute& attribute : parse_attributes()) {
     if (attribute.key == "is_scheduled" && attribute.value == "true")
       scanner_.unsupported_at(attribute.position, "this HLO is optimised and scheduled for one backend",
-                              optimised_remedy);
+                              kOptimisedRemedy);
     if (attribute.key == "input_output_alias") alias_text_ = attribute.value;
     if (attribute.key == "buffer_donor") donor_text_ = attribute.value;
   }

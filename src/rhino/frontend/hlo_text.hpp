@@ -8,6 +8,11 @@
 
 namespace rhino::frontend {
 
+/// What to do about a module that is optimised already.
+inline constexpr std::string_view kOptimisedRemedy =
+    "use the text before optimisation: jax.jit(f).lower(..).as_text(), or the *.before_optimizations.txt of "
+    "--xla_dump_to";
+
 /// Reads one HLO module as text, before optimisation: what `lower(..).as_text('hlo')` gives (old and new JAX) and what
 /// `--xla_dump_to` writes as *.before_optimizations.txt. Every computation becomes a function, the ENTRY computation
 /// the entry, named "main"; tuples are taken apart: a tuple parameter becomes several parameters, a tuple root several

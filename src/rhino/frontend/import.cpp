@@ -8,6 +8,7 @@
 #include <rhino/frontend/hlo_text.hpp>
 #include <rhino/frontend/source.hpp>
 #include <rhino/frontend/stablehlo.hpp>
+#include <rhino/base/strings.hpp>
 
 namespace rhino::frontend {
 namespace {
@@ -20,17 +21,10 @@ std::string_view next_line(std::string_view text, std::size_t& at) {
   return line;
 }
 
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view blank = " \t\r";
-  const std::size_t begin = line.find_first_not_of(blank);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(blank) - begin + 1);
-}
-
 /// First line that is neither blank nor a comment.
 std::string_view first_content(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view line = trimmed(next_line(text, at));
+    const std::string_view line = trim(next_line(text, at));
     if (!line.empty() && !line.starts_with("//")) return line;
   }
   return {};
@@ -48,7 +42,7 @@ std::vector<ModuleText> split_modules(std::string_view text) {
   };
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_begin = at;
-    const std::string_view line = trimmed(next_line(text, at));
+    const std::string_view line = trim(next_line(text, at));
     ++line_number;
     if (!line.starts_with("// -----")) continue;
     add(line_begin);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <rhino/base/half.hpp>
+#include <rhino/base/strings.hpp>
 
 namespace rhino::frontend {
 namespace {
@@ -210,14 +211,6 @@ class ListReader {
   std::vector<std::byte> bytes_;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back()))
-    text.remove_suffix(1);
-  return text;
-}
-
 constexpr std::array<std::int8_t, 256> hex_values = [] {
   std::array<std::int8_t, 256> values{};
   for (auto& value : values)
@@ -282,7 +275,7 @@ ir::Literal literal_from_bytes(std::vector<std::byte> bytes, ir::TensorType type
 }
 
 ir::Literal parse_hlo_literal(std::string_view body, ir::TensorType type, const LiteralPlace& place) {
-  body = trimmed(body);
+  body = trim(body);
   std::vector<std::byte> bytes;
   if (type.dims.empty()) {
     append_element(body, type.dtype, bytes, place);
@@ -295,7 +288,7 @@ ir::Literal parse_hlo_literal(std::string_view body, ir::TensorType type, const 
 }
 
 ir::Literal parse_dense(std::string_view body, ir::TensorType type, const LiteralPlace& place) {
-  body = trimmed(body);
+  body = trim(body);
   if (body.starts_with('"')) {
     if (body.size() < 4 || body.back() != '"' || !body.substr(1).starts_with("0x"))
       fail(place, "expected a byte string \"0x..\"");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roles from a manifest and from the user's rules.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include <nlohmann/json.hpp>
@@ -137,6 +138,12 @@ ir::Signature signature_from_manifest(const ir::Function& function, const std::s
     signature.results.push_back(std::move(result));
   }
   return signature;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {

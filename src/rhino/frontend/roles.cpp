@@ -25,12 +25,6 @@ bool is_number(std::string_view part) {
   return !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 /// Value of the first of `keys` that is noted, without quotation marks; "" if none is.
 std::string note_of(const std::vector<ir::Notes>& all, std::size_t index, std::initializer_list<std::string_view> keys) {
   if (index >= all.size()) return {};
@@ -265,7 +259,7 @@ class Inference {
   }
 
   bool looks_like_params(std::size_t i) const {
-    const std::string root = lower(params_[i][0]);
+    const std::string root = detail::lower(params_[i][0]);
     return root.starts_with("param") || root == "state" || root == "weights" || root == "variables" || root == "model";
   }
 
@@ -284,7 +278,7 @@ class Inference {
       result.role = ir::ResultRole::Metric;
       if (!is_scalar_float(j)) continue;
       ++candidates;
-      const std::string last = results_[j].empty() ? "" : lower(results_[j].back());
+      const std::string last = results_[j].empty() ? "" : detail::lower(results_[j].back());
       if (last == "loss" && !by_name) {
         loss = j;
         by_name = true;
@@ -294,7 +288,7 @@ class Inference {
     if (!by_name && loss.has_value()) {
       for (std::size_t j = results_.size(); j-- > 0;)
         if (!param_of_result_[j].has_value() && is_scalar_float(j) && !results_[j].empty() &&
-            lower(results_[j].back()).find("loss") != std::string::npos) {
+            detail::lower(results_[j].back()).find("loss") != std::string::npos) {
           loss = j;
           by_name = true;
         }

@@ -14,4 +14,7 @@ void apply_rules(const std::vector<std::string>& rules, ir::Signature& signature
 /// Shell pattern with `*` and `?`; linear time up to the product of the lengths.
 bool glob_match(std::string_view pattern, std::string_view text);
 
+/// In small letters (ASCII).
+std::string lower(std::string_view text);
+
 }  // namespace rhino::frontend::detail

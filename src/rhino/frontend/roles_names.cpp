@@ -8,16 +8,11 @@
 
 #include <rhino/base/strings.hpp>
 #include <rhino/frontend/roles.hpp>
+#include <rhino/frontend/roles_internal.hpp>
 
 namespace rhino::frontend {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 bool any_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -89,7 +84,7 @@ std::vector<std::string> split_path(std::string_view path) {
 
 ir::StateKind guess_kind(std::string_view path, const ir::TensorType& type) {
   std::vector<std::string> parts;
-  for (const std::string_view part : split(path, '/')) parts.push_back(lower(part));
+  for (const std::string_view part : split(path, '/')) parts.push_back(detail::lower(part));
   if (type.dtype == ir::DType::U32 && std::any_of(parts.begin(), parts.end(), names_a_key)) return ir::StateKind::Key;
   const bool integer = ir::is_integer(type.dtype);
   if (integer && type.rank() == 0 && names_a_step(parts.back())) return ir::StateKind::Step;
