@@ -25,6 +25,7 @@ class Planner {
 
   OrderPlan plan() {
     take(program_order(graph_));
+    bound_by_results();
     raise_bound();
     const Order starts[] = {program_order(graph_), depth_first_order(graph_), reverse_list_order(graph_), list_order(graph_)};
     for (const Order& start : starts)
@@ -91,6 +92,14 @@ class Planner {
     std::copy(block.begin(), block.end(), order.begin() + begin);
     starts[at(at_v)] = 1;
     if (at_v + 1 < end) starts[at(at_v + 1)] = 1;
+  }
+
+  /// After the last op all live-out buffers exist together, and while it runs too.
+  void bound_by_results() {
+    std::int64_t bytes = 0;
+    for (const OrderBuffer& buffer : graph_.buffers)
+      if (buffer.live_out) bytes += buffer.bytes;
+    if (bytes > 0) best_.certificate = {bytes, graph_.ops(), {}, {}};
   }
 
   /// The bound of the op that needs most in the best order, as long as one may raise it.

@@ -28,7 +28,7 @@ struct OrderFlow {
 /// come the outputs and the workspace of the witness. Weak duality only: a checker needs no solver.
 struct OrderCertificate {
   std::int64_t bound = 0;
-  std::int32_t witness = -1;  ///< -1: only bound 0 is claimed
+  std::int32_t witness = -1;  ///< -1: only bound 0 is claimed; number of ops: the end, where all live-out buffers exist
   std::vector<OrderFlow> flow;
   std::vector<std::int32_t> cut;  ///< ops before the witness in a cheapest cut (for show; proves that the flow is largest)
 };

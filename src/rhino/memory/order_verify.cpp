@@ -65,6 +65,12 @@ std::string find_order_error(const OrderGraph& graph, std::span<const std::int32
 std::string find_certificate_error(const OrderGraph& graph, const OrderCertificate& certificate) {
   const std::int32_t witness = certificate.witness;
   if (witness == -1) return certificate.bound <= 0 ? "" : "a bound without a witness";
+  if (witness == graph.ops() && witness > 0) {
+    std::int64_t bytes = 0;
+    for (const OrderBuffer& buffer : graph.buffers)
+      if (buffer.live_out) bytes += buffer.bytes;
+    return bytes == certificate.bound ? "" : fmt::format("{} bytes exist at the end, not {}", bytes, certificate.bound);
+  }
   if (witness < 0 || witness >= graph.ops()) return fmt::format("the witness {} is no op", witness);
   const std::vector<char> side = sides_of(graph, witness);
   std::vector<std::int64_t> op_balance(graph.preds.size(), 0), buffer_balance(graph.buffers.size(), 0), produced(graph.buffers.size(), 0);

@@ -162,6 +162,18 @@ TEST(Order, ChangedOrdersAreRefused) {
   EXPECT_NE(find_order_error(graph, std::vector{0, 1}, 12), "");
 }
 
+TEST(Order, ResultsThatNeedNotMeetAtAnyOpBoundThePeak) {
+  // Two results that depend on nothing: at neither op need the other one exist, but at the end both do.
+  const OrderGraph graph{{{}, {}}, {0, 0}, {{8, 0, {}, true}, {4, 1, {}, true}}};
+  const OrderPlan plan = plan_order(graph);
+  EXPECT_EQ(plan.peak, 12);
+  EXPECT_EQ(plan.bound, 12);
+  EXPECT_EQ(find_certificate_error(graph, plan.certificate), "");
+  OrderCertificate higher = plan.certificate;
+  ++higher.bound;
+  EXPECT_NE(find_certificate_error(graph, higher), "");
+}
+
 TEST(Order, NoOps) {
   EXPECT_EQ(plan_order({}).peak, 0);
   EXPECT_EQ(find_certificate_error({}, plan_order({}).certificate), "");
