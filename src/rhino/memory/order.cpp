@@ -10,8 +10,6 @@
 namespace rhino::memory {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 using Order = std::vector<std::int32_t>;
 
 void invert(const Order& order, Order& position) {

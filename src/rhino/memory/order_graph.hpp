@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +11,9 @@
 #include <rhino/ir/signature.hpp>
 
 namespace rhino::memory {
+
+/// A number of an op or buffer as an index.
+inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// A buffer: one class of values that share bytes (a result, its views, what is written into it in place).
 struct OrderBuffer {

@@ -8,8 +8,6 @@
 namespace rhino::memory {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 struct Ready {
   std::int64_t gain;
   std::int32_t op;

@@ -8,8 +8,6 @@
 namespace rhino::memory {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 bool contains(const std::vector<std::int32_t>& list, std::int32_t item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }

@@ -11,8 +11,6 @@
 namespace rhino::memory {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 using Set = std::uint64_t;
 
 struct Piece {
