@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every outside package, found once: by the build, and by find_package(rhino) where it is installed.
 # Afterwards these targets exist: fmt::fmt spdlog::spdlog CLI11::CLI11 tomlplusplus::tomlplusplus
-# nlohmann_json::nlohmann_json ZLIB::ZLIB MPI::MPI_C HDF5::HDF5 Kokkos::kokkos PkgConfig::hwloc PkgConfig::xxhash
-# PkgConfig::libzip PkgConfig::sleef rhino_external::openblas rhino_external::dnnl
-# OpenMP::OpenMP_CXX
+# nlohmann_json::nlohmann_json protobuf::libprotobuf-lite ZLIB::ZLIB MPI::MPI_C HDF5::HDF5 Kokkos::kokkos
+# PkgConfig::hwloc PkgConfig::xxhash PkgConfig::libzip PkgConfig::sleef rhino_external::openblas
+# rhino_external::dnnl OpenMP::OpenMP_CXX
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -12,6 +12,7 @@ find_package(spdlog REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
 find_package(tomlplusplus REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
+find_package(Protobuf REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <rhino/frontend/hlo_text.hpp>
+#include <rhino/frontend/onnx.hpp>
 #include <rhino/frontend/source.hpp>
 #include <rhino/frontend/stablehlo.hpp>
 #include <rhino/base/strings.hpp>
@@ -61,7 +62,7 @@ TextFormat detect_format(std::string_view text) {
   const bool binary = std::any_of(head.begin(), head.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r' && c != '\f';
   });
-  if (binary) return TextFormat::Protobuf;
+  if (binary) return looks_like_onnx(text) ? TextFormat::Onnx : TextFormat::Protobuf;
   const std::string_view line = first_content(text);
   if (line.starts_with("HloModule") || line.starts_with("ENTRY")) return TextFormat::HloText;
   for (const std::string_view start : {"module", "builtin.module", "func", "\"", "#", "!", "{-#", "sdy."})
@@ -87,6 +88,8 @@ ir::Program import_text(std::string_view text, const ImportOptions& options) {
       source.unsupported(0, {}, "this file is compressed", "unpack it with gunzip first");
     case TextFormat::Hdf5:
       source.unsupported(0, {}, "this is an HDF5 file", "a model.h5 needs no import");
+    case TextFormat::Onnx:
+      source.unsupported(0, {}, "this is an ONNX model, not text", "make a model file of it with `rhino import`");
     case TextFormat::Protobuf:
       source.unsupported(0, {}, "this is a binary file (a serialised HloModuleProto or jax.export artifact?), not text",
                          artifact_remedy);

@@ -49,7 +49,7 @@ struct ModuleText {
 std::vector<ModuleText> split_modules(std::string_view text);
 
 /// What a text looks like from its first bytes.
-enum class TextFormat : std::uint8_t { StableHlo, HloText, MlirBytecode, Gzip, Hdf5, Protobuf, Unknown };
+enum class TextFormat : std::uint8_t { StableHlo, HloText, MlirBytecode, Gzip, Hdf5, Onnx, Protobuf, Unknown };
 TextFormat detect_format(std::string_view text);
 
 /// Reads one module in whichever text format it is. Throws ImportError; for binary formats the message says how to

@@ -37,6 +37,9 @@ InferredRoles infer_roles(const ir::Program& program, const RoleOptions& options
 /// gives itself as one part.
 std::vector<std::string> split_path(std::string_view path);
 
+/// Shell pattern with `*` and `?`; linear time up to the product of the lengths.
+bool glob_match(std::string_view pattern, std::string_view text);
+
 /// Kind of a state parameter by the first telling part of its path and its type.
 ir::StateKind guess_kind(std::string_view path, const ir::TensorType& type);
 

@@ -11,9 +11,6 @@ ir::Signature signature_from_manifest(const ir::Function& function, const std::s
 /// Applies the user's rules to a complete signature.
 void apply_rules(const std::vector<std::string>& rules, ir::Signature& signature);
 
-/// Shell pattern with `*` and `?`; linear time up to the product of the lengths.
-bool glob_match(std::string_view pattern, std::string_view text);
-
 /// In small letters (ASCII).
 std::string lower(std::string_view text);
 
