@@ -15,7 +15,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_bench_arena {
 
 using Clock = std::chrono::steady_clock;
 
@@ -115,13 +115,13 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
+}  // namespace command_bench_arena
 
 const Command bench_arena_command = {
     "bench arena", "place blocks in an arena, with proof",
     "rhino bench arena A.csv --capacity 1048576 --seconds 10 -o placed.csv\n"
     "rhino bench arena A.csv\n"
     "rhino bench arena A.csv --check placed.csv",
-    declare};
+    command_bench_arena::declare};
 
 }  // namespace rhino::app

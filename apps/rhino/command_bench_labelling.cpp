@@ -15,7 +15,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_bench_labelling {
 
 namespace labelling = plan::labelling;
 using Clock = std::chrono::steady_clock;
@@ -97,12 +97,12 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
+}  // namespace command_bench_labelling
 
 const Command bench_labelling_command = {
     "bench labelling", "choose one strategy per node under a memory limit (files of the ASPLOS 2025 contest)",
     "rhino bench labelling problem.json.gz --seconds 60 -o solution.json\n"
     "rhino bench labelling problem.json.gz --check solution.json",
-    declare};
+    command_bench_labelling::declare};
 
 }  // namespace rhino::app

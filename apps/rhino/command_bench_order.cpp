@@ -17,7 +17,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_bench_order {
 
 using Clock = std::chrono::steady_clock;
 
@@ -121,11 +121,11 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
+}  // namespace command_bench_order
 
 const Command bench_order_command = {"bench order", "order the ops of a step for low memory, with proof",
                                      "rhino bench order model.h5 --verify\n"
                                      "rhino bench order step.hlo.txt --no-donate",
-                                     declare};
+                                     command_bench_order::declare};
 
 }  // namespace rhino::app

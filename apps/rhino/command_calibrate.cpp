@@ -16,7 +16,7 @@
 #include "mpi_session.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_calibrate {
 
 int calibrate(const std::string& output) {
   MpiSession session;
@@ -40,13 +40,13 @@ Action declare(CommandLine& cli) {
   return [output] { return calibrate(*output); };
 }
 
-}  // namespace
+}  // namespace command_calibrate
 
 const Command calibrate_command = {
     "calibrate",
     "measure this machine once; the planner uses it",
     "mpirun -n 2 rhino calibrate\nmpirun -n 4 rhino calibrate -o cluster.toml",
-    declare,
+    command_calibrate::declare,
 };
 
 }  // namespace rhino::app

@@ -23,7 +23,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_eval {
 
 namespace fs = std::filesystem;
 namespace reference = kernels::reference;
@@ -280,10 +280,10 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
+}  // namespace command_eval
 
 const Command eval_command = {"eval", "run a program on the reference kernels and evaluate its check.expect_* calls",
                               "rhino eval step.mlir\nrhino eval --quiet --summary stablehlo/testdata --only '^scatter'",
-                              declare};
+                              command_eval::declare};
 
 }  // namespace rhino::app

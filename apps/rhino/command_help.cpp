@@ -12,7 +12,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_help {
 
 struct Options {
   std::string topic;
@@ -46,9 +46,9 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace
+}  // namespace command_help
 
 const Command help_command = {"help", "explain a command, or the keys of a deck",
-                              "rhino help decks\nrhino help info", declare};
+                              "rhino help decks\nrhino help info", command_help::declare};
 
 }  // namespace rhino::app

@@ -15,7 +15,7 @@
 #include "import_onnx.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_import {
 
 struct Arguments {
   io::ImportRequest request;
@@ -98,7 +98,7 @@ Action declare(CommandLine& cli) {
   return [arguments] { return run(*arguments); };
 }
 
-}  // namespace
+}  // namespace command_import
 
 const Command import_command = {
     "import", "turn an exported training step or an ONNX model into a model file",
@@ -106,6 +106,6 @@ const Command import_command = {
     "rhino import resnet18.onnx --batch 32 --loss cross_entropy --optimizer adamw --set learning_rate=1e-4 -o model.h5\n"
     "rhino import step.hlo.txt --roles 'opt/*=optimizer' --roles result:0=loss -o model.h5\n"
     "rhino import step.mlir",
-    declare};
+    command_import::declare};
 
 }  // namespace rhino::app

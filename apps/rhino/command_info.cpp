@@ -19,7 +19,7 @@
 #include "mpi_session.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_info {
 
 // The machine's topology, as hwloc sees it.
 class Topology {
@@ -124,9 +124,9 @@ int run() {
 
 Action declare(CommandLine&) { return run; }
 
-}  // namespace
+}  // namespace command_info
 
 const Command info_command = {"info", "versions, ranks with threads and binding, devices",
-                              "rhino info\nmpirun -n 4 rhino info", declare};
+                              "rhino info\nmpirun -n 4 rhino info", command_info::declare};
 
 }  // namespace rhino::app

@@ -11,7 +11,7 @@
 #include "job.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_model {
 
 struct Arguments {
   std::string name, preset = "tiny", output;
@@ -64,12 +64,12 @@ Action declare(CommandLine& cli) {
   return [arguments] { return run(*arguments); };
 }
 
-}  // namespace
+}  // namespace command_model
 
 const Command model_command = {"model", "build a training step of a known architecture",
                                "rhino model gpt --preset 1.3B batch=16 dtype=bf16 -o model.h5\n"
                                "rhino model --list\n"
                                "rhino model resnet --preset 50 --keys",
-                               declare};
+                               command_model::declare};
 
 }  // namespace rhino::app

@@ -14,7 +14,7 @@
 #include "mpi_session.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_plan {
 
 struct Flags {
   std::string model;
@@ -73,14 +73,14 @@ Action declare(CommandLine& cli) {
   return [flags] { return find(*flags); };
 }
 
-}  // namespace
+}  // namespace command_plan
 
 const Command plan_command = {
     "plan",
     "find the best way to run a model on many devices",
     "mpirun -n 2 rhino plan inputs/gpt_tiny.toml --ranks 4 -o plan.h5\n"
     "rhino plan model.h5 --cluster cluster.toml -O2",
-    declare,
+    command_plan::declare,
 };
 
 }  // namespace rhino::app

@@ -22,7 +22,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_show {
 
 struct Arguments {
   std::string file;
@@ -196,11 +196,11 @@ Action declare(CommandLine& cli) {
   return [arguments] { return run(*arguments); };
 }
 
-}  // namespace
+}  // namespace command_show
 
 const Command show_command = {"show", "what a model or a plan consists of: signature, ops, sizes, layouts",
                               "rhino show model.h5\nrhino show model.h5 --text > step.mlir\n"
                               "rhino show plan.h5 --model model.h5",
-                              declare};
+                              command_show::declare};
 
 }  // namespace rhino::app

@@ -34,7 +34,7 @@
 #include "mpi_session.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_train {
 
 struct Flags {
   std::string deck;
@@ -301,7 +301,7 @@ Action declare(CommandLine& cli) {
   return [flags] { return train(*flags); };
 }
 
-}  // namespace
+}  // namespace command_train
 
 const Command train_command = {
     "train",
@@ -309,7 +309,7 @@ const Command train_command = {
     "mpirun -n 4 rhino train inputs/gpt_tiny.toml\n"
     "mpirun -n 2 rhino train inputs/mlp_digits.toml --plan data --steps 50 --metrics losses.jsonl\n"
     "rhino train model.h5 --data tokens.h5 plan.level=2",
-    declare,
+    command_train::declare,
 };
 
 }  // namespace rhino::app

@@ -17,7 +17,7 @@
 #include "job.hpp"
 
 namespace rhino::app {
-namespace {
+namespace command_verify {
 
 using kernels::reference::Tensor;
 
@@ -181,14 +181,14 @@ Action declare(CommandLine& cli) {
   return [flags] { return compare(*flags); };
 }
 
-}  // namespace
+}  // namespace command_verify
 
 const Command verify_command = {
     "verify",
     "run all devices of a plan in one process and compare with the unsharded program",
     "rhino verify inputs/gpt_tiny.toml --plan tensor --ranks 4\n"
     "rhino verify model.h5 plan.h5",
-    declare,
+    command_verify::declare,
 };
 
 }  // namespace rhino::app

@@ -9,8 +9,9 @@
 
 namespace rhino::app {
 
-// To add a command: write command_<name>.cpp that defines its object, name the object here and in the table of
-// commands.cpp, and the file in CMakeLists.txt.
+// To add a command: write command_<name>.cpp that defines its object (what else it defines goes into a namespace named as
+// the file: several files may be compiled as one), name the object here and in the table of commands.cpp, and the file in
+// CMakeLists.txt.
 extern const Command eval_command;
 extern const Command help_command;
 extern const Command bench_arena_command;

@@ -42,25 +42,64 @@ function(rhino_test_target_defaults target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Og>)
 endfunction()
 
-# rhino_add_test(NAME <folder>.<file> SOURCES ... [DEPS ...] [NP n ...] [LABELS ...] [TIMEOUT s] [ARGS ...])
+# The GoogleTest filter that selects the suites which sources define; empty if they define none.
+function(rhino_test_filter result)
+  set(filter "")
+  foreach(source IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" heads REGEX "^(TEST|TEST_F|TEST_P)\\(")
+    foreach(head IN LISTS heads)
+      string(REGEX REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+),.*" "\\1" suite "${head}")
+      list(APPEND filter "${suite}.*" "*/${suite}.*")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES filter)
+  list(JOIN filter ":" filter)
+  set(${result} "${filter}" PARENT_SCOPE)
+endfunction()
+
+# A test program's executable with what all of them share.
+function(rhino_add_test_program target)
+  add_executable(${target} ${ARGN})
+  rhino_test_target_defaults(${target})
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" POSITION_INDEPENDENT_CODE OFF)  # as the precompiled header is
+  target_link_libraries(${target} PRIVATE rhino_test_support)
+  target_precompile_headers(${target} REUSE_FROM rhino_test_main)
+endfunction()
+
+# The program that holds all tests of a folder, with the given sources and libraries added to what it has.
+function(rhino_extend_folder_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
+  list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  if(NOT TARGET ${target})
+    rhino_add_test_program(${target} ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    target_link_libraries(${target} PRIVATE rhino_test_main)
+  else()
+    get_target_property(present ${target} SOURCES)
+    list(REMOVE_ITEM arg_SOURCES ${present})
+    target_sources(${target} PRIVATE ${arg_SOURCES})
+  endif()
+  target_link_libraries(${target} PRIVATE ${arg_DEPS})
+endfunction()
+
+# rhino_add_test(NAME <folder>.<file> SOURCES <file>_test.cpp ... [DEPS ...] [NP n ...] [LABELS ...] [TIMEOUT s] [ARGS ...]
+#                [ALONE])
 #
 # A GoogleTest program. Without NP it is the ctest entry <name>; with NP it runs under mpiexec as
 # <name>.np<n> for each n (main in tests/support: fails if any rank fails). A program of which every
-# test was skipped shows as skipped.
+# test was skipped shows as skipped. With RHINO_UNITY the entries of a folder share one program, which is much less to
+# compile and link; each runs the suites of its own sources. ALONE: a program of its own in any case.
 function(rhino_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;DEPS;NP;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ALONE" "NAME;TIMEOUT" "SOURCES;DEPS;NP;LABELS;ARGS")
   if(NOT arg_NAME OR NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rhino_add_test: NAME and SOURCES are needed; unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   string(REPLACE "." "_" target "test_${arg_NAME}")
-  add_executable(${target} ${arg_SOURCES})
-  rhino_test_target_defaults(${target})
-  set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" POSITION_INDEPENDENT_CODE OFF)  # as the precompiled header is
-  target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_support)
-  target_precompile_headers(${target} REUSE_FROM rhino_test_main)
   if(arg_NP)
-    target_link_libraries(${target} PRIVATE rhino_test_mpi_main)
+    rhino_add_test_program(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_mpi_main)
     foreach(np IN LISTS arg_NP)
       set(test ${arg_NAME}.np${np})
       add_test(NAME ${test}
@@ -69,9 +108,21 @@ function(rhino_add_test)
       # OpenMPI unloads its plug-ins before leaks are reported: theirs cannot be told from ours.
       set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
     endforeach()
-  else()
-    target_link_libraries(${target} PRIVATE rhino_test_main)
-    add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGS})
-    rhino_set_test_properties(${arg_NAME} LABELS unit ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+    return()
   endif()
+  if(RHINO_UNITY AND NOT arg_ALONE)
+    string(REGEX REPLACE "[.][^.]*$" "" folder "${arg_NAME}")
+    string(REPLACE "." "_" target "test_${folder}")
+    rhino_extend_folder_program(${target} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS})
+    rhino_test_filter(filter ${arg_SOURCES})
+    if(NOT filter)
+      message(FATAL_ERROR "rhino_add_test(${arg_NAME}): its sources define no test")
+    endif()
+    list(APPEND arg_ARGS "--gtest_filter=${filter}")
+  else()
+    rhino_add_test_program(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_DEPS} rhino_test_main)
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGS})
+  rhino_set_test_properties(${arg_NAME} LABELS unit ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()
