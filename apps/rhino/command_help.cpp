@@ -12,7 +12,7 @@
 #include "commands.hpp"
 
 namespace rhino::app {
-namespace command_help {
+namespace help_for_users {
 
 struct Options {
   std::string topic;
@@ -46,9 +46,9 @@ Action declare(CommandLine& cli) {
   return [options] { return run(*options); };
 }
 
-}  // namespace command_help
+}  // namespace help_for_users
 
 const Command help_command = {"help", "explain a command, or the keys of a deck",
-                              "rhino help decks\nrhino help info", command_help::declare};
+                              "rhino help decks\nrhino help info", help_for_users::declare};
 
 }  // namespace rhino::app

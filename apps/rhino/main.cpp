@@ -58,7 +58,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   return action();
 }
 
-int run(const std::vector<std::string>& arguments) {
+int run_program(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     fmt::print(stderr, "{}", program_help());
     return exit_code(ErrorKind::Usage);
@@ -89,7 +89,7 @@ int finish(int code) {
 int main(int argc, char** argv) {
   using rhino::app::end_with_error;
   try {
-    return rhino::app::finish(rhino::app::run({argv + 1, argv + argc}));
+    return rhino::app::finish(rhino::app::run_program({argv + 1, argv + argc}));
   } catch (const rhino::Error& error) {
     return end_with_error(rhino::exit_code(error.kind()), error.what());
   } catch (const std::bad_alloc&) {

@@ -9,17 +9,21 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <rhino/base/error.hpp>
 #include <rhino/ir/op_info.hpp>
 
+#include "command_line.hpp"
 #include "partition_case.hpp"
 #include "single_op_programs.hpp"
 
-int main(int argc, char** argv) {
-  using namespace rhino;
-  CLI::App app{"Partitioned programs against whole ones, at random"};
+namespace {
+
+using namespace rhino;
+
+int run(const std::vector<std::string>& arguments) {
+  app::CommandLine app("Partitioned programs against whole ones, at random", "partition_property");
   std::uint64_t seed = 1;
   std::int64_t first = 0, cases = 1000, failures_allowed = 0;
   std::string op_name;
@@ -30,7 +34,10 @@ int main(int argc, char** argv) {
   app.add_option("--op", op_name, "Only this op");
   app.add_option("--keep-going", failures_allowed, "Stop only after so many failures");
   app.add_flag("--coverage", coverage, "Print what was exercised, and fail if something was not");
-  CLI11_PARSE(app, argc, argv);
+  if (!app.parse(arguments)) {
+    fmt::print("{}", app.help());
+    return 0;
+  }
 
   std::optional<ir::OpKind> only;
   if (!op_name.empty()) {
@@ -63,4 +70,15 @@ int main(int argc, char** argv) {
   }
   fmt::print("{} cases, {} failures\n", done, failures);
   return failures == 0 && complete ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
 }

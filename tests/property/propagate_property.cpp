@@ -11,7 +11,6 @@
 #include <set>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <rhino/base/error.hpp>
@@ -19,6 +18,7 @@
 #include <rhino/shard/sharding.hpp>
 #include <support/random_program.hpp>
 
+#include "command_line.hpp"
 #include "partition_case.hpp"
 #include "random_sharding.hpp"
 
@@ -80,30 +80,41 @@ std::optional<std::string> find_broken_promise(const PropagateCase& tried) {
   return std::nullopt;
 }
 
-}  // namespace
-}  // namespace rhino::test
-
-int main(int argc, char** argv) {
-  using namespace rhino;
-  CLI::App app{"Propagated decisions against the whole program, at random"};
+int run(const std::vector<std::string>& arguments) {
+  app::CommandLine app("Propagated decisions against the whole program, at random", "propagate_property");
   std::uint64_t seed = 1;
   std::int64_t first = 0, cases = 1000, done = 0, splits = 0;
   app.add_option("--seed", seed, "Seed of all cases");
   app.add_option("--first", first, "Number of the first case");
   app.add_option("--cases", cases, "How many cases; 0: until stopped");
-  CLI11_PARSE(app, argc, argv);
+  if (!app.parse(arguments)) {
+    fmt::print("{}", app.help());
+    return 0;
+  }
   for (std::int64_t number = first; cases == 0 || number < first + cases; ++number, ++done) {
-    const test::PropagateCase tried = test::make_propagate_case(seed, number);
+    const PropagateCase tried = make_propagate_case(seed, number);
     for (const shard::FunctionSharding& function : tried.partition.sharding.functions)
       for (const shard::Strategy& strategy : function.ops)
         for (const shard::DimLayout& factor : strategy.factors) splits += factor.is_split();
-    std::optional<std::string> fault = test::find_broken_promise(tried);
-    if (!fault) fault = test::find_fault(tried.partition);
+    std::optional<std::string> fault = find_broken_promise(tried);
+    if (!fault) fault = find_fault(tried.partition);
     if (!fault) continue;
     fmt::print("case {} of seed {} fails; repeat it by --seed {} --first {} --cases 1\n{}\n{}\n", number, seed, seed, number,
-               *fault, test::describe(test::shrink(tried.partition)));
+               *fault, describe(test::shrink(tried.partition)));
     return 1;
   }
   fmt::print("{} cases, {} factors split\n", done, splits);
   return splits > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace rhino::test
+
+int main(int argc, char** argv) {
+  try {
+    return rhino::test::run({argv + 1, argv + argc});
+  } catch (const rhino::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
 }

@@ -17,8 +17,6 @@ using testing::HasSubstr;
 
 std::string input(const std::string& file) { return "'" + source_path("inputs/" + file).string() + "'"; }
 
-ProcessResult rhino(const std::string& arguments) { return run_process(rhino_program() + " " + arguments); }
-
 std::string contents(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -32,51 +30,51 @@ void expect_one_error_line(const ProcessResult& result, int exit_code, const std
 }
 
 TEST(ImportAndShow, AStepBecomesAModel) {
-  const auto imported = rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("mlp_digits/state.npz") +
+  const auto imported = run_rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("mlp_digits/state.npz") +
                               " --manifest " + input("mlp_digits/manifest.json") + " -o mlp.h5");
   EXPECT_EQ(imported.exit_code, 0) << imported.errors;
   EXPECT_EQ(imported.errors, "");
   EXPECT_THAT(imported.output, HasSubstr("params/layer1/w"));
   EXPECT_THAT(imported.output, HasSubstr("wrote mlp.h5"));
-  const auto shown = rhino("show mlp.h5");
+  const auto shown = run_rhino("show mlp.h5");
   EXPECT_EQ(shown.exit_code, 0) << shown.errors;
   EXPECT_THAT(shown.output, HasSubstr("parameters 16522"));
   EXPECT_THAT(shown.output, HasSubstr("dot_general"));
   EXPECT_THAT(shown.output, HasSubstr("FLOP per step"));
   // The printed program is a program that imports to the same text.
-  const auto text = rhino("show mlp.h5 --text");
+  const auto text = run_rhino("show mlp.h5 --text");
   std::ofstream("again.mlir") << text.output;
-  const auto again = rhino("show again.mlir --text");
+  const auto again = run_rhino("show again.mlir --text");
   EXPECT_EQ(again.output, text.output);
 }
 
 TEST(ImportAndShow, AssumptionsAreSaid) {
-  const auto result = rhino("import " + input("mlp_digits/step.mlir"));
+  const auto result = run_rhino("import " + input("mlp_digits/step.mlir"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.output, HasSubstr("nothing written"));
   EXPECT_THAT(result.errors, HasSubstr("no state was given"));
 }
 
 TEST(ImportAndShow, RolesOfTheUser) {
-  const auto result = rhino("import " + input("mlp_digits/step.mlir") + " --roles 'params/*=optimizer,result:accuracy=loss'");
+  const auto result = run_rhino("import " + input("mlp_digits/step.mlir") + " --roles 'params/*=optimizer,result:accuracy=loss'");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.output, HasSubstr("optimizer"));
-  expect_one_error_line(rhino("import " + input("mlp_digits/step.mlir") + " --roles 'parms/*=optimizer'"), 2, "matches no parameter");
+  expect_one_error_line(run_rhino("import " + input("mlp_digits/step.mlir") + " --roles 'parms/*=optimizer'"), 2, "matches no parameter");
 }
 
 TEST(ImportAndShow, BrokenInputsAreOneLine) {
-  ASSERT_EQ(rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("mlp_digits/state.npz") + " -o good.h5").exit_code, 0);
+  ASSERT_EQ(run_rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("mlp_digits/state.npz") + " -o good.h5").exit_code, 0);
   const std::string good = contents("good.h5");
   for (std::size_t size = 0; size < good.size(); size += 8192) {
     std::ofstream("cut.h5", std::ios::binary) << good.substr(0, size);
-    expect_one_error_line(rhino("show cut.h5"), 3, "cut.h5");
+    expect_one_error_line(run_rhino("show cut.h5"), 3, "cut.h5");
   }
-  expect_one_error_line(rhino("show " + input("mlp_digits/data.h5")), 3, "not a model file");
-  expect_one_error_line(rhino("show absent.h5"), 3, "absent.h5");
-  expect_one_error_line(rhino("show " + input("mlp_digits/state.npz")), 3, "state.npz");
-  expect_one_error_line(rhino("import " + input("mlp_digits/step.mlir") + " --manifest " + input("gpt_tiny/manifest.json")), 3,
+  expect_one_error_line(run_rhino("show " + input("mlp_digits/data.h5")), 3, "not a model file");
+  expect_one_error_line(run_rhino("show absent.h5"), 3, "absent.h5");
+  expect_one_error_line(run_rhino("show " + input("mlp_digits/state.npz")), 3, "state.npz");
+  expect_one_error_line(run_rhino("import " + input("mlp_digits/step.mlir") + " --manifest " + input("gpt_tiny/manifest.json")), 3,
                         "manifest.json lists 77 arguments, but the program has 9");
-  expect_one_error_line(rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("gpt_tiny/state.npz")), 3,
+  expect_one_error_line(run_rhino("import " + input("mlp_digits/step.mlir") + " --state " + input("gpt_tiny/state.npz")), 3,
                         "has no value for the state");
 }
 
@@ -123,7 +121,7 @@ TEST(ImportOnnx, WrongRequestsAreOneLine) {
 
 TEST(ImportAndShow, AnUnwritableOutputLeavesNothing) {
   const std::string import = "import " + input("mlp_digits/step.mlir") + " --state " + input("mlp_digits/state.npz") + " -o ";
-  expect_one_error_line(rhino(import + "absent/m.h5"), 4, "absent/m.h5");
+  expect_one_error_line(run_rhino(import + "absent/m.h5"), 4, "absent/m.h5");
   std::filesystem::create_directories("full");
   // As on a full disk: files of this process may not grow beyond 32 KiB.
   const auto result = run_process("ulimit -f 32; trap '' XFSZ; " + rhino_program() + " " + import + "full/m.h5");

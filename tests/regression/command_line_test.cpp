@@ -13,24 +13,22 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-ProcessResult rhino(const std::string& arguments) { return run_process(rhino_program() + " " + arguments); }
-
 auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 TEST(CommandLine, HelpListsCommands) {
-  const ProcessResult help = rhino("--help");
+  const ProcessResult help = run_rhino("--help");
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_THAT(help.output, HasSubstr("  info "));
   EXPECT_EQ(help.errors, "");
 }
 
 TEST(CommandLine, EachListedCommandHasHelpWithExamples) {
-  const std::string help = rhino("--help").output;
+  const std::string help = run_rhino("--help").output;
   std::size_t at = help.find("commands:\n") + 10;
   int count = 0;
   while (help.compare(at, 2, "  ") == 0) {
     const std::string name = help.substr(at + 2, help.find("  ", at + 2) - at - 2);  // may be two words
-    const ProcessResult result = rhino(name + " --help");
+    const ProcessResult result = run_rhino(name + " --help");
     EXPECT_EQ(result.exit_code, 0) << name;
     const std::size_t examples = result.output.find("examples:\n");
     ASSERT_NE(examples, std::string::npos) << name;
@@ -42,27 +40,27 @@ TEST(CommandLine, EachListedCommandHasHelpWithExamples) {
 }
 
 TEST(CommandLine, WithoutCommandItShowsHelpAndFails) {
-  const ProcessResult result = rhino("");
+  const ProcessResult result = run_rhino("");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.errors, HasSubstr("usage:"));
 }
 
 TEST(CommandLine, WrongCommandsAndFlagsNameTheNearest) {
-  ProcessResult result = rhino("inof");
+  ProcessResult result = run_rhino("inof");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.errors,
             "rhino: error (rank 0): there is no command 'inof' (did you mean 'info'?); see 'rhino --help'\n");
-  result = rhino("help decks --markdwon");
+  result = run_rhino("help decks --markdwon");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.errors, HasSubstr("(did you mean '--markdown'?)"));
   EXPECT_EQ(lines(result.errors), 1);
-  result = rhino("help dekcs");
+  result = run_rhino("help dekcs");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.errors, HasSubstr("(did you mean 'decks'?)"));
 }
 
 TEST(CommandLine, FullOutputIsAnError) {
-  const ProcessResult result = rhino("--help > /dev/full");
+  const ProcessResult result = run_rhino("--help > /dev/full");
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.errors, HasSubstr("cannot write to standard output"));
 }

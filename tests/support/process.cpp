@@ -41,6 +41,8 @@ ProcessResult run_process(const std::string& command, int seconds) {
 
 std::string rhino_program() { return RHINO_TEST_PROGRAM; }
 
+ProcessResult run_rhino(const std::string& arguments) { return run_process(rhino_program() + " " + arguments); }
+
 std::string rhino_on_ranks(int ranks) { return fmt::format("{} -n {} {}", RHINO_TEST_MPIEXEC, ranks, RHINO_TEST_PROGRAM); }
 
 }  // namespace rhino::test

@@ -20,4 +20,7 @@ ProcessResult run_process(const std::string& command, int seconds = 60);
 std::string rhino_program();
 std::string rhino_on_ranks(int ranks);
 
+/// Runs this build's `rhino` on one rank with arguments as the shell reads them.
+ProcessResult run_rhino(const std::string& arguments);
+
 }  // namespace rhino::test

@@ -2,7 +2,7 @@
 
 # With RHINO_UNITY several sources are compiled as one: they share their headers and what those make the compiler do.
 function(rhino_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RHINO_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RHINO_UNITY} UNITY_BUILD_BATCH_SIZE 16)
 endfunction()
 
 # Code whose time never matters beside that of what it calls: a release build optimises it little, which compiles faster.

@@ -83,7 +83,7 @@ void Assembler::declare_functions() {
   for (std::size_t i = 0; i < module_.functions.size(); ++i) {
     const SyntaxFunction& function = module_.functions[i];
     if (!function_index_.emplace(function.name, i).second)
-      source_.fail(function.position, "func.func", fmt::format("there are two functions {}", quoted(function.name)));
+      source_.fail(function.position, "func.func", fmt::format("there are two functions {}", in_quotes(function.name)));
     states_[i].id = program_.add_function(function.name);
   }
 }
@@ -123,7 +123,7 @@ void Assembler::lower_functions() {
         const SyntaxFunction& function = module_.functions[callee];
         source_.unsupported(
             function.position, "func.func",
-            fmt::format("the function {} calls itself, and recursion is not supported", quoted(function.name)),
+            fmt::format("the function {} calls itself, and recursion is not supported", in_quotes(function.name)),
             "use a while loop");
       }
       if (states_[callee].progress == Progress::Untouched) stack.push_back(pending(callee));
@@ -345,7 +345,7 @@ void Assembler::bind_results(Scope& scope, const SyntaxOp& op, std::vector<Bound
 ir::FunctionId Assembler::callee(std::string_view name, const SyntaxOp& op) {
   const auto found = function_index_.find(name);
   if (found == function_index_.end())
-    source_.fail(op.position, op.shown(), fmt::format("there is no function {}", quoted(name)));
+    source_.fail(op.position, op.shown(), fmt::format("there is no function {}", in_quotes(name)));
   return states_[found->second].id;
 }
 

@@ -114,7 +114,7 @@ class Converter {
   }
   Integers parse_integers(std::string_view value) const {
     auto all = parse_hlo_integers(value);
-    if (!all) fail(fmt::format("{} is not a list of integers", quoted(value)));
+    if (!all) fail(fmt::format("{} is not a list of integers", in_quotes(value)));
     return std::move(*all);
   }
   Integers integers(std::string_view key) { return parse_integers(text(key)); }
@@ -205,7 +205,7 @@ void Converter::finish() const {
     for (const std::string_view key : ignored_attributes)
       ignored = ignored || key == attribute.key;
     if (!ignored)
-      source_.fail(attribute.position, op_.shown(), fmt::format("unknown attribute {}", quoted(attribute.key)));
+      source_.fail(attribute.position, op_.shown(), fmt::format("unknown attribute {}", in_quotes(attribute.key)));
   }
 }
 
@@ -365,10 +365,10 @@ void Converter::convert_convolution() {
       else if (text[i] >= '0' && digit < spatial.size())
         spatial[digit] = place;
       else
-        fail(fmt::format("{} are not the labels of a convolution", quoted(labels)));
+        fail(fmt::format("{} are not the labels of a convolution", in_quotes(labels)));
     }
     for (const std::int64_t place : spatial)
-      if (place < 0) fail(fmt::format("{} are not the labels of a convolution", quoted(labels)));
+      if (place < 0) fail(fmt::format("{} are not the labels of a convolution", in_quotes(labels)));
     add_field(dict, spatial_key, std::move(spatial));
   };
   part(labels.substr(0, first), 'b', "input_batch_dimension", 'f', "input_feature_dimension",
@@ -485,7 +485,7 @@ void Converter::convert_groups(std::string_view from, std::string_view to) {
   const HloAttribute* attribute = find(from);
   if (attribute == nullptr) return;
   const auto groups = parse_hlo_groups(attribute->value);
-  if (!groups) fail(fmt::format("{} are not groups of devices", quoted(attribute->value)));
+  if (!groups) fail(fmt::format("{} are not groups of devices", in_quotes(attribute->value)));
   AttributeValue& list = add(to, Kind::List);
   for (const Integers& group : *groups) {
     AttributeValue item;

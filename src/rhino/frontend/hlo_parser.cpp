@@ -126,9 +126,9 @@ ir::DType HloParser::parse_element_type() {
     scanner_.unsupported_at(begin, "tokens (ordered side effects, infeed, send, host callbacks) are not supported",
                             "remove prints, callbacks and ordered effects from the step");
   if (word[0] == 's' || word[0] == 'u' || word[0] == 'f')
-    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", quoted(word)),
+    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", in_quotes(word)),
                             "Rhino knows pred, s8 to s64, u8 to u64, f16, bf16, f32 and f64");
-  scanner_.fail_at(begin, fmt::format("{} is not an element type", quoted(word)));
+  scanner_.fail_at(begin, fmt::format("{} is not an element type", in_quotes(word)));
 }
 
 SyntaxType HloParser::parse_shape() {

@@ -35,7 +35,7 @@ double parse_double(std::string_view spelling, const LiteralPlace& place) {
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (end != digits.data() + digits.size() || digits.empty() || error == std::errc::invalid_argument)
-    fail(place, fmt::format("{} is not a number", quoted(spelling)));
+    fail(place, fmt::format("{} is not a number", in_quotes(spelling)));
   // Beyond the range of double: strtod gives the infinity or the (sub)normal number next to it.
   if (error == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
   return value;
@@ -74,7 +74,7 @@ SignedMagnitude parse_integer(std::string_view spelling, const LiteralPlace& pla
   }
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.magnitude, base);
   if (digits.empty() || end != digits.data() + digits.size() || error != std::errc())
-    fail(place, fmt::format("{} is not an integer of 64 bits", quoted(spelling)));
+    fail(place, fmt::format("{} is not an integer of 64 bits", in_quotes(spelling)));
   return result;
 }
 
@@ -87,7 +87,7 @@ void append_integer(std::string_view spelling, ir::DType dtype, std::vector<std:
   const bool may_be_negative = !ir::is_unsigned_int(dtype);
   const std::uint64_t most_negative = std::uint64_t{1} << (bits - 1);
   if (negative ? (!may_be_negative && magnitude != 0) || magnitude > most_negative : magnitude > largest)
-    fail(place, fmt::format("{} does not fit into {}", quoted(spelling), ir::dtype_name(dtype)));
+    fail(place, fmt::format("{} does not fit into {}", in_quotes(spelling), ir::dtype_name(dtype)));
   if (dtype == ir::DType::I1) return append_bits(magnitude != 0, 1, bytes);
   append_bits(negative ? ~magnitude + 1 : magnitude, ir::dtype_bytes(dtype), bytes);
 }
@@ -101,7 +101,7 @@ void append_float(std::string_view spelling, ir::DType dtype, std::vector<std::b
   if (magnitude.starts_with("0x")) {
     const auto [sign, bits] = parse_integer(spelling, place);
     if (sign || (size < 8 && bits >> (8 * size) != 0))
-      fail(place, fmt::format("{} is not a bit pattern of {}", quoted(spelling), ir::dtype_name(dtype)));
+      fail(place, fmt::format("{} is not a bit pattern of {}", in_quotes(spelling), ir::dtype_name(dtype)));
     return append_bits(bits, size, bytes);
   }
   double value;

@@ -288,7 +288,7 @@ void OpContext::finish() const {
     if (used_[i] || key.find('.') != std::string_view::npos) continue;
     if (std::find(harmless_attributes.begin(), harmless_attributes.end(), key) != harmless_attributes.end()) continue;
     assembler.source().fail(op.attributes[i].value.position, op.shown(),
-                            fmt::format("unknown attribute {}", quoted(key)));
+                            fmt::format("unknown attribute {}", in_quotes(key)));
   }
 }
 
@@ -297,7 +297,7 @@ ir::FunctionId OpContext::region_by_copy(std::size_t index, std::string_view pur
     const ir::FunctionId function = assembler.callee(op.computations.at(index), op);
     if (!assembler.elided_constants_of(function).empty())
       fail(fmt::format("the computation {} has an elided constant, which cannot become an input there",
-                       quoted(op.computations[index])));
+                       in_quotes(op.computations[index])));
     return function;
   }
   if (index >= op.regions.size()) fail(fmt::format("region {} is missing", index));

@@ -71,11 +71,11 @@ Equation parse_equation(OpContext& context, bool unary) {
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       if (part->find(c) != std::string::npos)
         context.unsupported(
-            fmt::format("the equation {} with a label twice in one operand is not supported", quoted(text)),
+            fmt::format("the equation {} with a label twice in one operand is not supported", in_quotes(text)),
             "write the diagonal as a gather");
       *part += c;
     } else {
-      context.unsupported(fmt::format("the equation {} is not supported", quoted(text)), "write it as dot_general");
+      context.unsupported(fmt::format("the equation {} is not supported", in_quotes(text)), "write it as dot_general");
     }
   }
   return equation;

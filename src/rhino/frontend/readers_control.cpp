@@ -256,7 +256,7 @@ std::vector<Bound> read_rng_bit_generator(OpContext& context) {
   else if (algorithm == "PHILOX")
     attrs.algorithm = ir::RngAlgorithm::Philox;
   else if (algorithm != "DEFAULT")
-    context.fail(fmt::format("{} is not an algorithm", quoted(algorithm)));
+    context.fail(fmt::format("{} is not an algorithm", in_quotes(algorithm)));
   attrs.type = context.result_type(1);
   return results(context.builder.add_multi(OpKind::RngBitGenerator, context.values(), std::move(attrs)));
 }

@@ -125,7 +125,7 @@ std::vector<Bound> read_custom_call(OpContext& context) {
     attrs.k = dims.empty() ? 0 : dims.back();
     return results(context.builder.add_multi(OpKind::TopK, context.values(), attrs));
   }
-  context.unsupported(fmt::format("the custom call {} is not supported", quoted(target)), remedy_for(target));
+  context.unsupported(fmt::format("the custom call {} is not supported", in_quotes(target)), remedy_for(target));
 }
 
 /// `interpreter.run_parallel`: programs of a grid of processes, row by row.

@@ -81,7 +81,7 @@ ir::Comparison comparison(OpContext& context, std::string_view word) {
                                                                                  {"LT", ir::Comparison::Lt}}};
   for (const auto& [name, value] : words)
     if (name == word) return value;
-  context.fail(fmt::format("{} is not a comparison (EQ, NE, GE, GT, LE, LT)", quoted(word)));
+  context.fail(fmt::format("{} is not a comparison (EQ, NE, GE, GT, LE, LT)", in_quotes(word)));
 }
 
 ir::ComparisonType comparison_type(OpContext& context, std::string_view word) {
@@ -90,7 +90,7 @@ ir::ComparisonType comparison_type(OpContext& context, std::string_view word) {
   if (word == "SIGNED") return ir::ComparisonType::Signed;
   if (word == "UNSIGNED") return ir::ComparisonType::Unsigned;
   if (word == "NOTYPE" || word.empty()) return ir::ComparisonType::Default;
-  context.fail(fmt::format("{} is not a type of comparison", quoted(word)));
+  context.fail(fmt::format("{} is not a type of comparison", in_quotes(word)));
 }
 
 ir::CompareAttrs compare_attrs(OpContext& context) {

@@ -45,7 +45,7 @@ std::vector<Bound> read_constant(OpContext& context) {
     if (auto bytes = lookup(value.text))
       return results(context.builder.constant(literal_from_bytes(std::move(*bytes), type, place)));
   }
-  context.fail(fmt::format("there are no data for the resource {}", quoted(value.text)));
+  context.fail(fmt::format("there are no data for the resource {}", in_quotes(value.text)));
 }
 
 std::vector<Bound> read_iota(OpContext& context) {

@@ -181,7 +181,7 @@ ir::FunctionId simple_reducer(OpContext& context) {
   for (const std::string_view dialect : {"stablehlo.", "mhlo."})
     if (name.starts_with(dialect)) name.erase(0, dialect.size());
   const auto kind = ir::op_kind_from_name(name);
-  if (!kind || !ir::is_elementwise(*kind)) context.fail(fmt::format("{} is not an op of two operands", quoted(name)));
+  if (!kind || !ir::is_elementwise(*kind)) context.fail(fmt::format("{} is not an op of two operands", in_quotes(name)));
   const ir::DType dtype = context.operand_type(0).dtype;
   const ir::FunctionId function = context.assembler.new_function("reducer");
   ir::Builder builder(context.assembler.program(), function);

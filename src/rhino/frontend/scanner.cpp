@@ -65,7 +65,7 @@ void Scanner::fail_expected(std::string_view what) {
   if (is_word(text_[position_]))
     while (end < text_.size() && is_word(text_[end]))
       ++end;
-  fail(fmt::format("expected {}, found {}", what, quoted(text_.substr(position_, end - position_))));
+  fail(fmt::format("expected {}, found {}", what, in_quotes(text_.substr(position_, end - position_))));
 }
 
 std::string_view Scanner::peek_word() {
@@ -191,7 +191,7 @@ std::int64_t Scanner::integer(std::string_view what) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(spelling.data(), spelling.data() + spelling.size(), value);
   if (error != std::errc() || end != spelling.data() + spelling.size())
-    fail_at(begin, fmt::format("{} is not an integer of 64 bits, but {} must be one", quoted(spelling), what));
+    fail_at(begin, fmt::format("{} is not an integer of 64 bits, but {} must be one", in_quotes(spelling), what));
   return value;
 }
 

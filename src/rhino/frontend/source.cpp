@@ -37,7 +37,7 @@ void Source::unsupported(std::size_t offset, std::string_view subject, std::stri
              remedy.empty() ? "" : "; ", remedy);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string result = "'";
   for (const char c : text.substr(0, longest)) {

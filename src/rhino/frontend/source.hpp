@@ -38,6 +38,6 @@ class Source {
 };
 
 /// Text from the input made fit for a message: cut to a reasonable length, unprintable bytes escaped, in quotes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace rhino::frontend

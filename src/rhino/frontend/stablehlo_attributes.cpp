@@ -92,7 +92,7 @@ void StablehloParser::parse_number(AttributeValue& value, TypeSuffix suffix) {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, hexadecimal ? 16 : 10);
     if (error != std::errc() || end != digits.data() + digits.size())
-      scanner_.fail_at(begin, fmt::format("{} does not fit into 64 bits", quoted(spelling)));
+      scanner_.fail_at(begin, fmt::format("{} does not fit into 64 bits", in_quotes(spelling)));
     value.integer = static_cast<std::int64_t>(negative ? ~magnitude + 1 : magnitude);
     value.number = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
   }

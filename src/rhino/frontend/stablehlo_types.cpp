@@ -23,7 +23,7 @@ ir::DType StablehloParser::parse_element_type() {
     const std::string_view name = scanner_.suffix_name("a type name after '!'");
     if (name.starts_with("quant."))
       scanner_.unsupported_at(begin, "quantised types are not supported", "export the program before quantisation");
-    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", quoted(name)), type_remedy);
+    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", in_quotes(name)), type_remedy);
   }
   const std::string_view word = scanner_.expect_word("an element type");
   if (const auto dtype = ir::dtype_from_name(word)) return *dtype;
@@ -33,8 +33,8 @@ ir::DType StablehloParser::parse_element_type() {
   const bool looks_like_type =
       word.size() >= 2 && (word[0] == 'i' || word[0] == 'f' || word.starts_with("ui") || word.starts_with("si"));
   if (looks_like_type)
-    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", quoted(word)), type_remedy);
-  scanner_.fail_at(begin, fmt::format("{} is not an element type", quoted(word)));
+    scanner_.unsupported_at(begin, fmt::format("elements of type {} are not supported", in_quotes(word)), type_remedy);
+  scanner_.fail_at(begin, fmt::format("{} is not an element type", in_quotes(word)));
 }
 
 SyntaxType StablehloParser::parse_tensor_type() {
@@ -117,7 +117,7 @@ SyntaxType StablehloParser::parse_type() {
                               "remove prints, callbacks and ordered effects from the step");
     if (name.starts_with("quant."))
       scanner_.unsupported_at(begin, "quantised types are not supported", "export the program before quantisation");
-    scanner_.unsupported_at(begin, fmt::format("values of type {} are not supported", quoted(name)), type_remedy);
+    scanner_.unsupported_at(begin, fmt::format("values of type {} are not supported", in_quotes(name)), type_remedy);
   }
   const std::string_view word = scanner_.peek_word();
   if (word == "tensor") {
@@ -141,7 +141,7 @@ SyntaxType StablehloParser::parse_type() {
     return type;
   }
   if (word == "memref" || word == "vector") {
-    scanner_.unsupported_at(begin, fmt::format("values of type {} are not supported", quoted(word)),
+    scanner_.unsupported_at(begin, fmt::format("values of type {} are not supported", in_quotes(word)),
                             "export StableHLO, not a lowered dialect");
   }
   type.tensor.dtype = parse_element_type();
@@ -195,7 +195,7 @@ void StablehloParser::parse_location(SyntaxLocation& location) {
     scanner_.expect(']', "fused locations");
     return;
   }
-  scanner_.fail(fmt::format("{} is not a location", quoted(word)));
+  scanner_.fail(fmt::format("{} is not a location", in_quotes(word)));
 }
 
 }  // namespace rhino::frontend

@@ -17,7 +17,7 @@ namespace {
 
 using ir::DType;
 
-constexpr std::size_t largest_header = 65536;
+constexpr std::size_t largest_array_header = 65536;
 
 struct NpyHeader {
   std::string descr;
@@ -213,7 +213,7 @@ class Npz final : public TensorArchive {
     read_into(size_bytes, size_width);
     const std::size_t header_size = size_bytes[0] | size_bytes[1] << 8 | size_bytes[2] << 16 |
                                     static_cast<std::size_t>(size_bytes[3]) << 24;
-    RHINO_CHECK(header_size <= largest_header, "{}: header of {} bytes", where, header_size);
+    RHINO_CHECK(header_size <= largest_array_header, "{}: header of {} bytes", where, header_size);
     std::string header_text(header_size, '\0');
     read_into(header_text.data(), header_size);
     const NpyHeader header = HeaderParser(header_text, where).parse();

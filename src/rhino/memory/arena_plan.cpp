@@ -17,9 +17,9 @@ namespace {
 /// Blocks that one exact search takes at most; of more, only the biggest are searched exactly.
 constexpr std::size_t kExactBlocks = 4000;
 
-class Planner {
+class ArenaPlanner {
  public:
-  Planner(const ArenaProblem& problem, const ArenaOptions& options) : problem_(problem), options_(options) {
+  ArenaPlanner(const ArenaProblem& problem, const ArenaOptions& options) : problem_(problem), options_(options) {
     plan_.load = peak_load(problem);
     plan_.bound = plan_.load;
     for (const ArenaBlock& block : problem.blocks) {
@@ -176,7 +176,7 @@ class Planner {
 
 ArenaPlan plan_arena(const ArenaProblem& problem, const ArenaOptions& options) {
   RHINO_ASSERT(problem.alignment > 0, "alignment {}", problem.alignment);
-  return Planner(problem, options).run();
+  return ArenaPlanner(problem, options).run();
 }
 
 std::string find_placement_error(const ArenaProblem& problem, const std::vector<std::int64_t>& offsets, std::int64_t height) {

@@ -17,9 +17,9 @@ void invert(const Order& order, Order& position) {
   for (std::size_t i = 0; i < order.size(); ++i) position[at(order[i])] = static_cast<std::int32_t>(i);
 }
 
-class Planner {
+class OrderPlanner {
  public:
-  Planner(const OrderGraph& graph, const OrderOptions& options) : graph_(graph), index_(graph), options_(options), work_(options.work) {}
+  OrderPlanner(const OrderGraph& graph, const OrderOptions& options) : graph_(graph), index_(graph), options_(options), work_(options.work) {}
 
   OrderPlan plan() {
     take(program_order(graph_));
@@ -161,7 +161,7 @@ class Planner {
 
 OrderPlan plan_order(const OrderGraph& graph, const OrderOptions& options) {
   if (graph.ops() == 0) return {};
-  OrderPlan plan = Planner(graph, options).plan();
+  OrderPlan plan = OrderPlanner(graph, options).plan();
   RHINO_ASSERT(plan.bound <= plan.peak);
   return plan;
 }

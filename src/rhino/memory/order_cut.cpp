@@ -8,8 +8,6 @@
 namespace rhino::memory {
 namespace {
 
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
 constexpr std::int32_t kSource = 0, kSink = 1;
 
 /// The network of one cut. Ops before the block and ancestors are the source, ops behind it, the op and its descendants the

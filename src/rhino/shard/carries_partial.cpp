@@ -5,8 +5,6 @@
 
 namespace rhino::shard {
 
-namespace {
-
 ir::ReducerKind reducer_of(PartialKind kind) {
   switch (kind) {
     case PartialKind::Sum:
@@ -22,6 +20,8 @@ ir::ReducerKind reducer_of(PartialKind kind) {
   }
   return ir::ReducerKind::Other;
 }
+
+namespace {
 
 /// Whether a value is a constant of the identity of `kind` everywhere, as such or broadcast.
 bool is_identity(const ir::Function& function, ir::ValueId value, PartialKind kind) {

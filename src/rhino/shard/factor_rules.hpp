@@ -54,6 +54,9 @@ class FactorMapBuilder {
   int group_ = 0;
 };
 
+/// The reducer that puts partial values of a kind together.
+ir::ReducerKind reducer_of(PartialKind kind);
+
 /// Kind of partial results by the reducer; nullopt for reducers whose partial results are not supported.
 std::optional<PartialKind> partial_kind_of(ir::ReducerKind reducer, ir::DType dtype);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops whose positions are data: dynamic slices, gather, scatter.
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/factor_rules.hpp>
 
 #include <algorithm>
@@ -7,10 +8,6 @@
 namespace rhino::shard {
 
 namespace {
-
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// The numbers 0 .. rank-1 that are in none of the lists.
 std::vector<int> others(int rank, std::initializer_list<const std::vector<int>*> lists) {

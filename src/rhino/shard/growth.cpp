@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/growth.hpp>
 
 #include <algorithm>
@@ -15,10 +16,6 @@ std::vector<AxisId> axes_of(const DimLayout& dim) {
   for (const SubDim& sub : dim.subs)
     axes.insert(axes.end(), sub.axes.begin(), sub.axes.end());
   return axes;
-}
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
 /// Whether the factor is the most significant one of every dimension that it is in.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/partition.hpp>
 
 #include <algorithm>
@@ -163,10 +164,6 @@ class FunctionRewriter {
     }
     versions.emplace_back(target, value);
     return value;
-  }
-
-  static bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
   }
 
   void rewrite_op(const ir::Op& op, const Strategy& chosen) {

@@ -7,6 +7,7 @@
 
 #include <rhino/base/error.hpp>
 #include <rhino/base/math.hpp>
+#include <rhino/shard/factor_rules.hpp>
 
 namespace rhino::shard {
 
@@ -30,17 +31,6 @@ namespace {
 
 bool all_equal(const PerDevice& table) {
   return std::all_of(table.begin(), table.end(), [&](std::int64_t entry) { return entry == table.front(); });
-}
-
-ir::ReducerKind reducer_of(PartialKind kind) {
-  switch (kind) {
-    case PartialKind::Sum: return ir::ReducerKind::Add;
-    case PartialKind::Max: return ir::ReducerKind::Maximum;
-    case PartialKind::Min: return ir::ReducerKind::Minimum;
-    case PartialKind::And: return ir::ReducerKind::And;
-    case PartialKind::Or: return ir::ReducerKind::Or;
-  }
-  RHINO_ASSERT(false, "unknown kind of partial value");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // block that it owns.
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/partition_index.hpp>
 
@@ -75,8 +76,6 @@ std::vector<ValueId> emit_dynamic_update_slice(Emitter& emitter, const OpSite& s
 }
 
 namespace {
-
-bool contains(const std::vector<int>& list, int entry) { return std::find(list.begin(), list.end(), entry) != list.end(); }
 
 /// For each dimension of a scatter's inputs the dimension of the updates that runs along it; -1 for inserted and batching.
 std::vector<int> window_dims(const ir::ScatterAttrs& attrs, std::size_t rank) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <rhino/base/error.hpp>
+#include <rhino/shard/factor_rules.hpp>
 #include <rhino/shard/reshard.hpp>
 #include <rhino/shard/reshard_moves.hpp>
 
@@ -10,26 +11,17 @@ namespace rhino::shard {
 
 namespace {
 
-ir::ReducerKind reducer_of(PartialKind kind, ir::DType dtype) {
-  switch (kind) {
-    case PartialKind::Sum:
-      return ir::ReducerKind::Add;
-    case PartialKind::Max:
-      return dtype == ir::DType::I1 ? ir::ReducerKind::Or : ir::ReducerKind::Maximum;
-    case PartialKind::Min:
-      return dtype == ir::DType::I1 ? ir::ReducerKind::And : ir::ReducerKind::Minimum;
-    case PartialKind::And:
-      return ir::ReducerKind::And;
-    case PartialKind::Or:
-      return ir::ReducerKind::Or;
-  }
-  return ir::ReducerKind::Add;
+/// Predicates travel as logical or and and: their maximum and minimum.
+ir::ReducerKind wire_reducer(PartialKind kind, ir::DType dtype) {
+  if (dtype == ir::DType::I1 && kind == PartialKind::Max) return ir::ReducerKind::Or;
+  if (dtype == ir::DType::I1 && kind == PartialKind::Min) return ir::ReducerKind::And;
+  return reducer_of(kind);
 }
 
 /// Emits one step after the other on a local tensor.
-class Emitter {
+class StepEmitter {
  public:
-  Emitter(ir::Builder& builder, ir::ValueId value, ir::DType dtype, const MeshShape& mesh, ir::ValueId device)
+  StepEmitter(ir::Builder& builder, ir::ValueId value, ir::DType dtype, const MeshShape& mesh, ir::ValueId device)
       : builder_(builder), value_(value), dtype_(dtype), mesh_(mesh), device_(device) {}
 
   ir::ValueId value() const { return value_; }
@@ -118,7 +110,7 @@ class Emitter {
   }
 
   ir::FunctionId reducer(PartialKind kind) {
-    const ir::ReducerKind wanted = reducer_of(kind, dtype_);
+    const ir::ReducerKind wanted = wire_reducer(kind, dtype_);
     const auto& functions = builder_.program().functions;
     for (std::size_t f = 0; f < functions.size(); ++f) {
       const ir::Function& candidate = functions[f];
@@ -280,7 +272,7 @@ class Emitter {
 ir::ValueId emit_reshard(ir::Builder& builder, ir::ValueId value, const ir::TensorType& type, const Layout& from,
                          const std::vector<ReshardStep>& steps, const MeshShape& mesh, ir::ValueId device) {
   Layout before = canonical(from, mesh);
-  Emitter emitter(builder, value, type.dtype, mesh, device);
+  StepEmitter emitter(builder, value, type.dtype, mesh, device);
   for (const ReshardStep& step : steps) {
     emitter.emit(step, before);
     before = step.after;

@@ -3,6 +3,7 @@
 #include <map>
 #include <queue>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/reshard.hpp>
 #include <rhino/shard/reshard_moves.hpp>
@@ -13,10 +14,6 @@ namespace {
 
 /// Layouts expanded before the search gives up and gathers everything; the spaces that occur have a few dozen.
 constexpr int max_expansions = 600;
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 std::vector<AxisId> without(const std::vector<AxisId>& axes, const std::vector<AxisId>& removed) {
   std::vector<AxisId> left;

@@ -16,15 +16,12 @@
 
 #include <support/test_data.hpp>
 
+#include "parse_helpers.hpp"
+
 namespace rhino::frontend {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 std::vector<fs::path> mlir_files(const fs::path& folder) {
   std::vector<fs::path> files;

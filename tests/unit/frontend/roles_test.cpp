@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <rhino/base/error.hpp>
+#include <support/message_of.hpp>
 
 namespace rhino::frontend {
 namespace {
@@ -61,16 +62,6 @@ std::vector<std::string> results_of(const ir::Signature& signature) {
     text.push_back(result.path + ":" +
                    (result.role == ResultRole::State ? std::to_string(result.state_param) : std::string(name_of(result.role))));
   return text;
-}
-
-template <class Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Roles, PathsOfJaxAreSplit) {
@@ -228,7 +219,7 @@ TEST(Roles, WrongManifestsAreErrorsThatSayWhere) {
   };
   for (const auto& [manifest, expected] : cases) {
     const std::string message =
-        message_of([&] { infer_roles(program, {.manifest_text = manifest, .manifest_name = "m.json"}); });
+        test::message_of([&] { infer_roles(program, {.manifest_text = manifest, .manifest_name = "m.json"}); });
     EXPECT_THAT(message, HasSubstr(expected));
     EXPECT_THAT(message, HasSubstr("m.json"));
   }

@@ -11,12 +11,15 @@
 #include <rhino/base/error.hpp>
 #include <rhino/io/elements.hpp>
 #include <rhino/io/hdf5.hpp>
+#include <support/message_of.hpp>
 
 #include "hostile.hpp"
 #include "support/test_data.hpp"
 
 namespace rhino::io {
 namespace {
+
+using test::message_of;
 
 using ir::DType;
 using testing::ElementsAre;
@@ -46,16 +49,6 @@ void make_file(const std::string& path, std::int64_t examples) {
 
 DataField field_x(std::int64_t batch, DType dtype = DType::I32) { return {"x", {dtype, {batch, 3}}}; }
 DataField field_y(std::int64_t batch) { return {"y", {DType::I32, {batch}}}; }
-
-template <class Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Permutation, IsABijectionOfAnySize) {
   for (const std::int64_t size : {1, 2, 3, 4, 5, 16, 17, 100, 1000, 4097}) {
@@ -190,9 +183,9 @@ TEST(DataSet, OnlyWideningIsDoneWithoutAWord) {
   make_file("types.h5", 5);
   EXPECT_NO_THROW(DataSet("types.h5", {field_x(2, DType::I32)}));
   EXPECT_NO_THROW(DataSet("types.h5", {field_x(2, DType::U8)}));
-  EXPECT_THAT(message_of([] { DataSet("types.h5", {field_x(2, DType::I8)}); }), HasSubstr("does not convert"));
-  EXPECT_THAT(message_of([] { DataSet("types.h5", {field_x(2, DType::F32)}); }), HasSubstr("does not convert"));
-  EXPECT_THAT(message_of([] { DataSet("types.h5", {{"y", {DType::I8, {2}}}}); }), HasSubstr("holds i32"));
+  EXPECT_THAT(message_of<InputError>([] { DataSet("types.h5", {field_x(2, DType::I8)}); }), HasSubstr("does not convert"));
+  EXPECT_THAT(message_of<InputError>([] { DataSet("types.h5", {field_x(2, DType::F32)}); }), HasSubstr("does not convert"));
+  EXPECT_THAT(message_of<InputError>([] { DataSet("types.h5", {{"y", {DType::I8, {2}}}}); }), HasSubstr("holds i32"));
   EXPECT_NO_THROW(DataSet("types.h5", {{"y", {DType::I64, {2}}}}));
   EXPECT_THROW(DataSet("types.h5", {{"y", {DType::U64, {2}}}}), InputError);
   EXPECT_NO_THROW(DataSet("types.h5", {{"in/deep", {DType::F64, {2, 2}}}}));
@@ -209,7 +202,7 @@ TEST(DataSet, ErrorsSayWhatIsWrong) {
     file.commit();
   }
   const auto message = [](const std::string& path, std::vector<DataField> fields) {
-    return message_of([&] { DataSet(path, std::move(fields)); });
+    return message_of<InputError>([&] { DataSet(path, std::move(fields)); });
   };
   EXPECT_THAT(message("absent.h5", {field_x(2)}), HasSubstr("no file 'absent.h5'"));
   EXPECT_THAT(message("errors.h5", {{"xx", {DType::I32, {2}}}}), HasSubstr("(did you mean 'x'?)"));

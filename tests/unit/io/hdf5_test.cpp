@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rhino/io/hdf5.hpp>
+#include <support/message_of.hpp>
 
 #include <csignal>
 #include <filesystem>
@@ -15,17 +16,10 @@
 namespace rhino::io {
 namespace {
 
+using test::message_of;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Hdf5, AttributesAndNumbersComeBack) {
   {

@@ -7,6 +7,7 @@
 #include <rhino/frontend/roles.hpp>
 #include <rhino/frontend/stablehlo.hpp>
 #include <rhino/io/model_file.hpp>
+#include <support/message_of.hpp>
 
 namespace rhino::test {
 
@@ -46,16 +47,6 @@ inline io::Model small_model() {
   model.state["step"] = io::InitRecipe{io::InitRecipe::Kind::Constant, 7, 0, 0};
   model.meta = {{"source", "step.mlir"}, {"note", "two\nlines"}, {"empty", ""}};
   return model;
-}
-
-template <class Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace rhino::test

@@ -9,12 +9,15 @@
 #include <zip.h>
 
 #include <rhino/base/error.hpp>
+#include <support/message_of.hpp>
 
 #include "hostile.hpp"
 #include "support/test_data.hpp"
 
 namespace rhino::io {
 namespace {
+
+using test::message_of;
 
 using ir::DType;
 using testing::ElementsAre;
@@ -55,16 +58,6 @@ std::string safetensors(const std::string& header, const std::string& data) {
   return text + header + data;
 }
 
-template <class Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 std::vector<double> doubles(const ir::Literal& literal) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < literal.type().elements(); ++i) values.push_back(literal.element_as_double(i));
@@ -100,9 +93,9 @@ TEST(Npz, StoredAndDeflatedAnyOrderAnyEndianness) {
     EXPECT_THAT(doubles(archive->read("bool", {DType::I1, {2}})), ElementsAre(1, 0));
     EXPECT_EQ(archive->read("bf16", {DType::BF16, {1}}).element_as_double(0), 1);
     EXPECT_EQ(archive->read("none", {DType::F64, {0, 4}}).type().elements(), 0);
-    EXPECT_THAT(message_of([&] { archive->read("c/order", {DType::F32, {3, 2}}); }), HasSubstr("'c/order': has shape"));
-    EXPECT_THAT(message_of([&] { archive->read("scalar", {DType::I64, {}}); }), HasSubstr("'scalar': is i32"));
-    EXPECT_THAT(message_of([&] { archive->read("scala", {DType::I64, {}}); }), HasSubstr("did you mean 'scalar'"));
+    EXPECT_THAT(message_of<InputError>([&] { archive->read("c/order", {DType::F32, {3, 2}}); }), HasSubstr("'c/order': has shape"));
+    EXPECT_THAT(message_of<InputError>([&] { archive->read("scalar", {DType::I64, {}}); }), HasSubstr("'scalar': is i32"));
+    EXPECT_THAT(message_of<InputError>([&] { archive->read("scala", {DType::I64, {}}); }), HasSubstr("did you mean 'scalar'"));
   }
 }
 
@@ -155,8 +148,8 @@ TEST(SafeTensors, ReadsTensorsWithinBounds) {
   EXPECT_THAT(doubles(archive->read("a.w", {DType::F32, {2, 3}})), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(doubles(archive->read("b", {DType::I1, {2}})), ElementsAre(1, 0));
   EXPECT_EQ(archive->read("h", {DType::BF16, {}}).element_as_double(0), 2);
-  EXPECT_THAT(message_of([&] { archive->read("a.w", {DType::F64, {2, 3}}); }), HasSubstr("'a.w': is f32"));
-  EXPECT_THAT(message_of([&] { archive->read("a.w", {DType::F32, {6}}); }), HasSubstr("'a.w': has shape"));
+  EXPECT_THAT(message_of<InputError>([&] { archive->read("a.w", {DType::F64, {2, 3}}); }), HasSubstr("'a.w': is f32"));
+  EXPECT_THAT(message_of<InputError>([&] { archive->read("a.w", {DType::F32, {6}}); }), HasSubstr("'a.w': has shape"));
 }
 
 TEST(SafeTensors, DamagedFilesAreErrors) {
@@ -165,7 +158,7 @@ TEST(SafeTensors, DamagedFilesAreErrors) {
   const ir::TensorType type{DType::F32, {6}};
   const auto attempt = [&](const std::string& bytes) {
     test::write_bytes("bad.safetensors", bytes);
-    return message_of([&] { open_tensor_archive("bad.safetensors")->read("x", type); });
+    return message_of<InputError>([&] { open_tensor_archive("bad.safetensors")->read("x", type); });
   };
   EXPECT_EQ(attempt(safetensors(good, data)), "no error");
   const std::string whole = safetensors(good, data);
@@ -191,7 +184,7 @@ TEST(StateImport, NamesMustMatch) {
   signature.params = {{"params/weight", ir::ParamRole::State}, {"x", ir::ParamRole::Batch}};
   const auto attempt = [&](const std::string& name) {
     write_zip("s.npz", {{name + ".npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}", raw(six))}}, true);
-    return message_of([&] { import_state("s.npz", signature, program.entry()); });
+    return message_of<InputError>([&] { import_state("s.npz", signature, program.entry()); });
   };
   EXPECT_EQ(attempt("params/weight"), "no error");
   EXPECT_EQ(attempt("params.weight"), "no error");
@@ -200,10 +193,10 @@ TEST(StateImport, NamesMustMatch) {
             {{"params/weight.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}", raw(six))},
              {"other.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}", raw(six))}},
             true);
-  EXPECT_THAT(message_of([&] { import_state("s.npz", signature, program.entry()); }), HasSubstr("'other', which is no state"));
-  EXPECT_THAT(message_of([&] { import_state("absent.npz", signature, program.entry()); }), HasSubstr("no file"));
+  EXPECT_THAT(message_of<InputError>([&] { import_state("s.npz", signature, program.entry()); }), HasSubstr("'other', which is no state"));
+  EXPECT_THAT(message_of<InputError>([&] { import_state("absent.npz", signature, program.entry()); }), HasSubstr("no file"));
   test::write_bytes("empty.npz", "");
-  EXPECT_THAT(message_of([&] { import_state("empty.npz", signature, program.entry()); }), HasSubstr("is empty"));
+  EXPECT_THAT(message_of<InputError>([&] { import_state("empty.npz", signature, program.entry()); }), HasSubstr("is empty"));
 }
 
 }  // namespace

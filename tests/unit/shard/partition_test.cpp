@@ -105,7 +105,7 @@ TEST(Partition, HeadsOfAFusedWeightAreSlicedInPlace) {
   decisions.results[0] = Layout::split({12}, 0, {0});
   const PartitionedProgram made = partition(whole.program, sharding);
   for (const ir::Op& op : made.local.entry().ops) {
-    EXPECT_THAT(op.kind, testing::AnyOf(OpKind::Slice, OpKind::Reshape));
+    EXPECT_THAT(op.kind, ::testing::AnyOf(OpKind::Slice, OpKind::Reshape));
   }
   EXPECT_EQ(made.local.entry().type(made.local.entry().results[0]).dims, (ir::Dims{3}));
 }

@@ -8,7 +8,7 @@ using namespace bodies;
 namespace {
 
 template <class T>
-Loop find(const LoopKey& key) {
+Loop find_comparison(const LoopKey& key) {
   using R = std::uint8_t;
   // A scalar on the left is rare: the caller writes it out.
   if (key.scalars != 0 && key.scalars != 2) return nullptr;
@@ -115,16 +115,16 @@ int width_of(DType dtype) {
 Loop find_compare_loop(const LoopKey& key) {
   switch (key.in) {
     case DType::I1:
-    case DType::U8: return find<std::uint8_t>(key);
-    case DType::I8: return find<std::int8_t>(key);
-    case DType::I16: return find<std::int16_t>(key);
-    case DType::I32: return find<std::int32_t>(key);
-    case DType::I64: return find<std::int64_t>(key);
-    case DType::U16: return find<std::uint16_t>(key);
-    case DType::U32: return find<std::uint32_t>(key);
-    case DType::U64: return find<std::uint64_t>(key);
-    case DType::F32: return find<float>(key);
-    case DType::F64: return find<double>(key);
+    case DType::U8: return find_comparison<std::uint8_t>(key);
+    case DType::I8: return find_comparison<std::int8_t>(key);
+    case DType::I16: return find_comparison<std::int16_t>(key);
+    case DType::I32: return find_comparison<std::int32_t>(key);
+    case DType::I64: return find_comparison<std::int64_t>(key);
+    case DType::U16: return find_comparison<std::uint16_t>(key);
+    case DType::U32: return find_comparison<std::uint32_t>(key);
+    case DType::U64: return find_comparison<std::uint64_t>(key);
+    case DType::F32: return find_comparison<float>(key);
+    case DType::F64: return find_comparison<double>(key);
     default: return nullptr;
   }
 }

@@ -8,7 +8,7 @@ using namespace bodies;
 namespace {
 
 template <class T>
-Loop find(const LoopKey& key) {
+Loop find_float(const LoopKey& key) {
   switch (key.kind) {
     case OpKind::Add: return binary_loop<AddBody, T>(key.scalars);
     case OpKind::Subtract: return binary_loop<SubtractBody, T>(key.scalars);
@@ -36,8 +36,8 @@ Loop find(const LoopKey& key) {
 }  // namespace
 
 Loop find_float_loop(const LoopKey& key) {
-  if (key.in == DType::F32) return find<float>(key);
-  if (key.in == DType::F64) return find<double>(key);
+  if (key.in == DType::F32) return find_float<float>(key);
+  if (key.in == DType::F64) return find_float<double>(key);
   return nullptr;
 }
 

@@ -8,7 +8,7 @@ namespace rhino::kernels::host::RHINO_ISA {
 
 namespace {
 
-Loop find(const LoopKey& key) {
+Loop find_loop(const LoopKey& key) {
   switch (key.kind) {
     case OpKind::Compare: return find_compare_loop(key);
     case OpKind::Select:
@@ -26,6 +26,6 @@ Loop find(const LoopKey& key) {
 }  // namespace
 
 extern const LoopSet loop_set;
-const LoopSet loop_set{RHINO_TEXT(RHINO_ISA), find, find_reduce_loops, transpose_tile};
+const LoopSet loop_set{RHINO_TEXT(RHINO_ISA), find_loop, find_reduce_loops, transpose_tile};
 
 }  // namespace rhino::kernels::host::RHINO_ISA

@@ -6,18 +6,8 @@
 #include <numeric>
 
 namespace rhino::plan::labelling {
-namespace {
-
-std::vector<std::int64_t> negated(const std::vector<std::int64_t>& capacity) {
-  std::vector<std::int64_t> start(capacity.size());
-  for (std::size_t t = 0; t < capacity.size(); ++t) start[t] = -capacity[t];
-  return start;
-}
-
-}  // namespace
-
 Branch::Branch(const Tables& tables, const Dual& dual, Real incumbent)
-    : tables_(tables), x_(tables.size(), -1), usage_(negated(tables.capacity())), best_cost_(incumbent) {
+    : tables_(tables), x_(tables.size(), -1), usage_(tables.usage_of_nothing()), best_cost_(incumbent) {
   const bool known = !dual.best_messages().empty() || tables.links() == 0;
   std::vector<Real> prices = dual.best_prices();
   prices.resize(tables.times(), 0);

@@ -5,18 +5,8 @@
 #include <cmath>
 
 namespace rhino::plan::labelling {
-namespace {
-
-std::vector<std::int64_t> negated(const std::vector<std::int64_t>& capacity) {
-  std::vector<std::int64_t> start(capacity.size());
-  for (std::size_t t = 0; t < capacity.size(); ++t) start[t] = -capacity[t];
-  return start;
-}
-
-}  // namespace
-
 Search::Search(const Tables& tables, std::uint64_t seed)
-    : tables_(tables), dice_(seed), usage_({}), start_(negated(tables.capacity())) {
+    : tables_(tables), dice_(seed), usage_({}), start_(tables.usage_of_nothing()) {
   priced_.assign(tables.all_states(), 0);
   touching_.assign(tables.size(), 0);
   position_.assign(tables.size(), -1);

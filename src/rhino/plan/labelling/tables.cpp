@@ -51,6 +51,12 @@ Tables::Tables(const Network& network)
   }
 }
 
+std::vector<std::int64_t> Tables::usage_of_nothing() const {
+  std::vector<std::int64_t> usage(capacity_.size());
+  for (std::size_t t = 0; t < usage.size(); ++t) usage[t] = -capacity_[t];
+  return usage;
+}
+
 Real Tables::cost_of(std::span<const int> x) const {
   Real sum = constant_;
   for (int v = 0; v < size(); ++v) {

@@ -45,6 +45,8 @@ class Tables {
     return {uses_.data() + use_begin_[v], static_cast<std::size_t>(use_begin_[v + 1] - use_begin_[v])};
   }
   const std::vector<std::int64_t>& capacity() const noexcept { return capacity_; }
+  /// Per point of time the usage beyond the capacity where nothing is assigned: the negated capacity.
+  std::vector<std::int64_t> usage_of_nothing() const;
   Real constant() const noexcept { return constant_; }
 
   /// Cost of an assignment (a state per variable), with the constant.

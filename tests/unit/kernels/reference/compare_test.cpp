@@ -12,8 +12,6 @@
 namespace rhino::kernels::reference::test {
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
 
 float ulps_up(float x, int n) {
   for (int i = 0; i < n; ++i)

@@ -12,7 +12,6 @@ using ir::Builder;
 using ir::OpKind;
 using Values = std::vector<ir::ValueId>;
 
-constexpr ir::DType i32 = ir::DType::I32;
 
 TEST(Control, WhileCountsAndRunsZeroTimes) {
   OpRunner runner;

@@ -10,8 +10,6 @@ namespace rhino::kernels::reference::test {
 namespace {
 
 using ir::OpKind;
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
 
 template <class T>
 std::vector<T> unary(OpKind kind, std::vector<T> x) {

@@ -13,7 +13,6 @@ using ir::OpKind;
 using Values = std::vector<ir::ValueId>;
 using Floats = std::vector<float>;
 
-constexpr ir::DType f32 = ir::DType::F32;
 
 TEST(Gather, RowsWithClampedIndices) {
   ir::GatherAttrs attrs;

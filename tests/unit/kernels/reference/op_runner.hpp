@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,6 +13,11 @@
 #include <rhino/kernels/reference/interpreter.hpp>
 
 namespace rhino::kernels::reference::test {
+
+inline constexpr ir::DType f32 = ir::DType::F32;
+inline constexpr ir::DType i32 = ir::DType::I32;
+inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float inf = std::numeric_limits<float>::infinity();
 
 /// Element type that stores a C++ type.
 template <class T>

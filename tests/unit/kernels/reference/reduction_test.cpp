@@ -15,8 +15,6 @@ using ir::ReducerKind;
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
-constexpr ir::DType f32 = ir::DType::F32;
-constexpr ir::DType i32 = ir::DType::I32;
 
 TEST(Reduce, KnownReducers) {
   const auto input = tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6});

@@ -15,7 +15,6 @@ using ir::OpKind;
 using Floats = std::vector<float>;
 using Values = std::vector<ir::ValueId>;
 
-constexpr ir::DType f32 = ir::DType::F32;
 
 ir::CollectiveAttrs collective(ir::ReplicaGroups groups, GroupMode mode = GroupMode::FlattenedIds) {
   ir::CollectiveAttrs attrs;
