@@ -66,7 +66,8 @@ Deck resolve(const Flags& flags) {
   return read_deck(deck_file, overrides);
 }
 
-/// One JSON line per step on the root; nothing elsewhere. Lines are flushed, so that a job that is cut short leaves whole ones.
+/// One JSON line per step on the root; nothing elsewhere. Lines are flushed, so that a job that is cut short leaves whole ones;
+/// one that does not fit on the disk is taken back.
 class MetricsFile {
  public:
   MetricsFile(const std::string& path, bool root) : path_(path) {
@@ -87,8 +88,14 @@ class MetricsFile {
       for (const auto& [name, value] : evaluated->metrics) line["eval/" + name] = value;
     }
     const std::string text = line.dump() + "\n";
-    const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0;
-    RHINO_CHECK_AS(EnvironmentError, written, "cannot write metrics to {}: {}", path_, std::strerror(errno));
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0) {
+      whole_lines_ += static_cast<off_t>(text.size());
+      return;
+    }
+    const int cause = errno;
+    // A device or a pipe cannot be cut, and need not be.
+    [[maybe_unused]] const int cut = ftruncate(fileno(file_.get()), whole_lines_);
+    RHINO_FAIL(EnvironmentError, "cannot write metrics to {}: {}", path_, std::strerror(cause));
   }
 
  private:
@@ -97,6 +104,7 @@ class MetricsFile {
   };
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
+  off_t whole_lines_ = 0;  ///< bytes
 };
 
 /// A bar on a terminal, a line every few steps in a log.
@@ -182,7 +190,11 @@ class Evaluation {
         data_(data_file(machine.deck), io::data_fields(model_.signature, model_.program.entry()), in_file_order()),
         program_(lower_step(model_, plan::evaluation_sharding(model_.program, model_.signature, training), machine)),
         every_(machine.deck.integer("eval.every")),
-        batches_(machine.deck.integer("eval.batches")) {}
+        batches_(machine.deck.integer("eval.batches")) {
+    RHINO_CHECK_AS(UsageError, batches_ <= data_.batches_per_epoch(),
+                   "eval.batches = {}, but the evaluation data holds {} batches of {} examples", batches_,
+                   data_.batches_per_epoch(), data_.batch_size());
+  }
 
   std::int64_t arena_bytes() const { return program_.arena_bytes; }
 

@@ -108,6 +108,26 @@ TEST_F(Failures, UnwritableMetrics) {
   expect_error(2, train("train.metrics=/dev/full"), "/dev/full");
 }
 
+TEST_F(Failures, MetricsOnAFullDiskEndInWholeLines) {
+  // As on a full disk: once it trains, the files of the process may not grow beyond a limit (at the start OpenMPI needs more).
+  const fs::path file = folder_ / "metrics.jsonl";
+  const ProcessResult result = run_process(fmt::format(
+      "trap '' XFSZ; {0} train {1} train.steps=1000000 --metrics {2} & while ! [ -s {2} ]; do sleep 0.05; done; "
+      "prlimit --pid $! --fsize=100000; wait $!",
+      rhino_program(), deck_, file.string()));
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.errors, HasSubstr("cannot write metrics"));
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  ASSERT_FALSE(text.empty());
+  EXPECT_LE(text.size(), 100000u);
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST_F(Failures, MoreEvaluationThanData) {
+  expect_error(1, train("eval.batches=100000"), "eval.batches = 100000, but the evaluation data holds");
+}
+
 TEST_F(Failures, RanksWithDifferentDecks) {
   const std::string mpiexec = rhino_on_ranks(1);
   const ProcessResult result = run_process(fmt::format("{} {} : -n 1 {} {}", mpiexec, train("train.seed=1"), rhino_program(),

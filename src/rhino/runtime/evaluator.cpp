@@ -33,6 +33,7 @@ void Evaluator::copy_state() {
 
 Scalars Evaluator::evaluate(std::int64_t batches) {
   if (batches == 0) batches = data_.batches_per_epoch();
+  RHINO_ASSERT(batches <= data_.batches_per_epoch());
   Scalars sum;
   std::int64_t position = 0;
   for (std::int64_t b = 0; b < batches; ++b) {

@@ -19,7 +19,7 @@ class Evaluator {
             const io::DataSet& data);
 
   /// Loss and metrics on the current state, as means over `batches` batches from the start of the data (0: over one whole
-  /// epoch; the examples that do not fill a last batch are left out). Collective.
+  /// epoch, which is also the most; the examples that do not fill a last batch are left out). Collective.
   Scalars evaluate(std::int64_t batches);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rhino/base/contains.hpp>
 #include <rhino/shard/growth.hpp>
 
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/reshard_moves.hpp>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rhino/base/contains.hpp>
 #include <rhino/shard/partition.hpp>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <memory>
 #include <tuple>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/ir/op_info.hpp>
 #include <rhino/shard/partition_rules.hpp>

@@ -16,7 +16,7 @@ struct VerifyOptions {
   double relative_tolerance = -1;
   /// Smaller magnitudes count as this: values that would vanish but for rounding differ freely (the gradient of a bias in
   /// front of a normalisation).
-  double smallest_magnitude = 1e-6;
+  double smallest_magnitude = 1e-3;
   /// Whether the first op that differs is looked for when a result differs (a second run that keeps every value).
   bool find_first_op = true;
 };
