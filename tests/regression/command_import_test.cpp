@@ -83,40 +83,40 @@ std::string onnx(const std::string& name) {
 }
 
 TEST(ImportOnnx, TheForwardGraphBecomesAModel) {
-  const auto imported = rhino(onnx("gpt2") + "--dims batch=2,sequence=6 -o gpt2.h5");
+  const auto imported = run_rhino(onnx("gpt2") + "--dims batch=2,sequence=6 -o gpt2.h5");
   EXPECT_EQ(imported.exit_code, 0) << imported.errors;
   EXPECT_THAT(imported.output, HasSubstr("params/h/1/c_attn/weight"));
   EXPECT_THAT(imported.output, HasSubstr("2x6x20xf32"));
-  EXPECT_EQ(rhino("show gpt2.h5").exit_code, 0);
+  EXPECT_EQ(run_rhino("show gpt2.h5").exit_code, 0);
 }
 
 TEST(ImportOnnx, ALossMakesATrainingStep) {
-  const auto imported = rhino(onnx("resnet") + "--batch 2 --loss cross_entropy --optimizer adamw --set learning_rate=0.01,clip=1 "
+  const auto imported = run_rhino(onnx("resnet") + "--batch 2 --loss cross_entropy --optimizer adamw --set learning_rate=0.01,clip=1 "
                               "--frozen 'layer1/*' -o resnet.h5");
   EXPECT_EQ(imported.exit_code, 0) << imported.errors;
   EXPECT_THAT(imported.output, HasSubstr("optimizer/fc/weight/m"));
   EXPECT_THAT(imported.output, HasSubstr("statistics/layer1/conv1/weight"));
   EXPECT_THAT(imported.output, HasSubstr("labels"));
   // Running statistics have their next values; what is frozen has none.
-  const auto shown = rhino("show resnet.h5").output;
+  const auto shown = run_rhino("show resnet.h5").output;
   EXPECT_THAT(shown, testing::ContainsRegex("result [0-9]+ +state[^\n]* statistics/bn1/running_mean"));
   EXPECT_THAT(shown, testing::Not(testing::ContainsRegex("result [0-9]+ +state[^\n]* statistics/layer1/")));
 }
 
 TEST(ImportOnnx, WrongRequestsAreOneLine) {
-  expect_one_error_line(rhino(onnx("mlp")), 3, "dimensions without a size: batch");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --optimizer adam"), 2, "give --loss too");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --loss hinge"), 2, "one of cross_entropy, mse, bce");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --loss mse --optimizer adamm"), 2, "adamm");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --loss mse --output-name outptu"), 2, "did you mean 'output'");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --loss mse --frozen 'head/*'"), 2, "matches no weight");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --loss mse --frozen '*'"), 3, "no weight to train");
-  expect_one_error_line(rhino(onnx("mlp") + "--dims batch"), 2, "not NAME=SIZE");
-  expect_one_error_line(rhino(onnx("mlp") + "--dims batch=4 --batch 4"), 2, "given twice");
-  expect_one_error_line(rhino(onnx("mlp") + "--batch 4 --manifest x.json"), 2, "ONNX model");
-  expect_one_error_line(rhino("import " + input("mlp_digits/step.mlir") + " --batch 4"), 2, "is none");
-  expect_one_error_line(rhino("import absent.onnx --batch 4"), 3, "absent.onnx");
-  expect_one_error_line(rhino("show '" + source_path("tests/unit/frontend/data/onnx/mlp.onnx").string() + "'"), 3, "rhino import");
+  expect_one_error_line(run_rhino(onnx("mlp")), 3, "dimensions without a size: batch");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --optimizer adam"), 2, "give --loss too");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --loss hinge"), 2, "one of cross_entropy, mse, bce");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --loss mse --optimizer adamm"), 2, "adamm");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --loss mse --output-name outptu"), 2, "did you mean 'output'");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --loss mse --frozen 'head/*'"), 2, "matches no weight");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --loss mse --frozen '*'"), 3, "no weight to train");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--dims batch"), 2, "not NAME=SIZE");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--dims batch=4 --batch 4"), 2, "given twice");
+  expect_one_error_line(run_rhino(onnx("mlp") + "--batch 4 --manifest x.json"), 2, "ONNX model");
+  expect_one_error_line(run_rhino("import " + input("mlp_digits/step.mlir") + " --batch 4"), 2, "is none");
+  expect_one_error_line(run_rhino("import absent.onnx --batch 4"), 3, "absent.onnx");
+  expect_one_error_line(run_rhino("show '" + source_path("tests/unit/frontend/data/onnx/mlp.onnx").string() + "'"), 3, "rhino import");
 }
 
 TEST(ImportAndShow, AnUnwritableOutputLeavesNothing) {

@@ -60,7 +60,7 @@ class Conversion {
     if (model_.outputs.empty()) fail("the graph has no outputs");
     for (const std::string& name : model_.outputs) {
       const Tensor* value = values_.find(name);
-      if (!value) fail("no node makes the output " + frontend::quoted(name));
+      if (!value) fail("no node makes the output " + frontend::in_quotes(name));
       result.outputs.emplace_back(path_of(name), *value);
     }
     return result;
@@ -88,7 +88,7 @@ class Conversion {
 
   /// A name of the file fit for a message.
   static std::string printable(const std::string& name) {
-    const std::string text = frontend::quoted(name);
+    const std::string text = frontend::in_quotes(name);
     return text.substr(1, text.size() - 2);
   }
 
@@ -164,7 +164,7 @@ class Conversion {
   }
 
   void define(const std::string& name, const Tensor& value, const char* what) {
-    if (!values_.define(name, value)) fail(fmt::format("{} {} is defined twice", what, frontend::quoted(name)));
+    if (!values_.define(name, value)) fail(fmt::format("{} {} is defined twice", what, frontend::in_quotes(name)));
   }
 
   /// Weights of floats become state, the others constants; what nothing uses is left out.
@@ -194,7 +194,7 @@ class Conversion {
   }
 
   void convert(const Node& node) {
-    const std::string where = fmt::format("{}: {} {}", options_.file, node.op, frontend::quoted(node.name));
+    const std::string where = fmt::format("{}: {} {}", options_.file, node.op, frontend::in_quotes(node.name));
     const auto scope = target_.graph().scope(printable(node.name));
     try {
       onnx::Context context(node, model_.opset, values_, weights_, target_);

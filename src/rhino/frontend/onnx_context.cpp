@@ -73,7 +73,7 @@ Tensor Context::in(std::size_t input) const {
   const Tensor* value = values_.find(node_.inputs[input]);
   if (!value)
     fail(fmt::format("its input {} is not defined before it; nodes must be sorted and without cycles",
-                     frontend::quoted(node_.inputs[input])));
+                     frontend::in_quotes(node_.inputs[input])));
   return *value;
 }
 
@@ -89,7 +89,7 @@ Literal Context::constant(std::size_t input, const char* what) const {
   std::optional<Literal> value = known(input);
   if (!value)
     unsupported(fmt::format("its {} ({}) is computed from data; shapes must be fixed at import", what,
-                            frontend::quoted(node_.inputs[input])));
+                            frontend::in_quotes(node_.inputs[input])));
   return *value;
 }
 
@@ -172,11 +172,11 @@ void Context::check_dims(const Dims& dims) const {
 void Context::out(std::size_t output, const Tensor& value) {
   if (!wants(output)) return;
   if (!values_.define(node_.outputs[output], value))
-    fail(fmt::format("its result {} is defined already", frontend::quoted(node_.outputs[output])));
+    fail(fmt::format("its result {} is defined already", frontend::in_quotes(node_.outputs[output])));
 }
 
 void Context::refuse_output(std::size_t output) const {
-  if (wants(output)) unsupported(fmt::format("its result {} ({})", output, frontend::quoted(node_.outputs[output])));
+  if (wants(output)) unsupported(fmt::format("its result {} ({})", output, frontend::in_quotes(node_.outputs[output])));
 }
 
 bool Context::learns(std::size_t input) const {

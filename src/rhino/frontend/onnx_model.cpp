@@ -56,9 +56,9 @@ class Reader {
     std::set<std::string> known;
     for (const auto& tensor : graph.initializer()) {
       if (tensor.name().empty() || !known.insert(tensor.name()).second)
-        RHINO_FAIL(ImportError, "{}: two initializers are named {}", file_, frontend::quoted(tensor.name()));
+        RHINO_FAIL(ImportError, "{}: two initializers are named {}", file_, frontend::in_quotes(tensor.name()));
       model.initializers.emplace_back(tensor.name(),
-                                      read_tensor(tensor, "initializer " + frontend::quoted(tensor.name())));
+                                      read_tensor(tensor, "initializer " + frontend::in_quotes(tensor.name())));
     }
     for (const auto& input : graph.input())
       if (!known.contains(input.name())) model.inputs.push_back(read_input(input));
@@ -69,7 +69,7 @@ class Reader {
   }
 
   Input read_input(const rhino_onnx::ValueInfo& info) {
-    const std::string subject = "input " + frontend::quoted(info.name());
+    const std::string subject = "input " + frontend::in_quotes(info.name());
     const auto& type = info.type().tensor_type();
     if (info.name().empty() || !info.type().has_tensor_type() || !type.has_shape())
       RHINO_FAIL(UnsupportedError, "{}: {} is no tensor of a known rank; export the model with example inputs", file_,
@@ -128,7 +128,7 @@ class Reader {
       case 4:
         result.kind = Kind::Tensor;
         result.tensor = read_tensor(
-            proto.t(), fmt::format("attribute {} of {}", frontend::quoted(proto.name()), frontend::quoted(node.name)));
+            proto.t(), fmt::format("attribute {} of {}", frontend::in_quotes(proto.name()), frontend::in_quotes(node.name)));
         break;
       case 6:
         result.kind = Kind::Floats;
@@ -233,7 +233,7 @@ class Reader {
           std::from_chars(entry.value().data(), entry.value().data() + entry.value().size(), *number);
       if (error != std::errc{} || end != entry.value().data() + entry.value().size() || *number < 0)
         RHINO_FAIL(ImportError, "{}: {} has an external {} of {}", file_, subject, entry.key(),
-                   frontend::quoted(entry.value()));
+                   frontend::in_quotes(entry.value()));
     }
     if (length != bytes)
       RHINO_FAIL(ImportError, "{}: {} takes {} bytes, but its external data has {}", file_, subject, bytes, length);
@@ -244,7 +244,7 @@ class Reader {
         offset > static_cast<std::int64_t>(std::min<std::uintmax_t>(size, std::numeric_limits<std::int64_t>::max())) -
                      length)
       RHINO_FAIL(ImportError, "{}: {} ends behind the end of its external file {}", file_, subject,
-                 frontend::quoted(location));
+                 frontend::in_quotes(location));
     std::vector<std::byte> data(static_cast<std::size_t>(bytes));
     std::ifstream stream(path, std::ios::binary);
     stream.seekg(offset);
@@ -263,12 +263,12 @@ class Reader {
                               ? fs::path()
                               : fs::canonical(root / location, error);
     if (error || path.empty())
-      RHINO_FAIL(ImportError, "{}: the external file {} of {} is not there", file_, frontend::quoted(location),
+      RHINO_FAIL(ImportError, "{}: the external file {} of {} is not there", file_, frontend::in_quotes(location),
                  subject);
     const auto [in_root, in_path] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
     if (in_root != root.end() || fs::path(location).is_absolute() || !fs::is_regular_file(path, error))
       RHINO_FAIL(ImportError, "{}: the external file {} of {} is no file inside of the model's folder", file_,
-                 frontend::quoted(location), subject);
+                 frontend::in_quotes(location), subject);
     return path;
   }
 
