@@ -130,7 +130,8 @@ class Onnx(unittest.TestCase):
             inputs, outputs = case.data_sets[0]
             graph = case.model.graph
             arrays = dict(zip([value.name for value in graph.input], inputs))
-            if any(not isinstance(a, np.ndarray) or str(a.dtype) not in TYPES or a.size == 0 for a in [*inputs, *outputs]):
+            if any(not isinstance(a, np.ndarray) or str(a.dtype) not in TYPES or a.size == 0
+                   for a in [*inputs, *outputs]):
                 continue
             model = onnx.ModelProto.FromString(case.model.SerializeToString())
             for opset in model.opset_import:
@@ -174,8 +175,8 @@ class Onnx(unittest.TestCase):
 
         node = helper.make_node
         for opset in (18, 20, 21):
-            weights = {"w": draw(12, 36), "b": draw(36), "o": draw(12, 12), "g": draw(12), "h": draw(12), "up": draw(48, 12),
-                       "down": draw(12, 48), "heads": ints(0, 0, 3, 4), "joined": ints(0, 0, -1), "scale": np.float32(0.5),
+            weights = {"w": draw(12, 36), "b": draw(36), "o": draw(12, 12), "g": draw(12), "h": draw(12),
+                       "up": draw(48, 12), "down": draw(12, 48), "heads": ints(0, 0, 3, 4), "joined": ints(0, 0, -1), "scale": np.float32(0.5),
                        "mask": np.triu(np.full((5, 5), -np.inf, np.float32), 1), "last": ints(-1), "sizes": ints(12, 12, 12)}
             split = dict(num_outputs=3) if opset == 18 else {}
             attention = [
@@ -185,8 +186,8 @@ class Onnx(unittest.TestCase):
                 *[node("Reshape", [key, "heads"], [f"{key}h"]) for key in "qkv"],
                 *[node("Transpose", [f"{key}h"], [f"{key}t"], perm=[0, 2, 3, 1] if key == "k" else [0, 2, 1, 3])
                   for key in "qkv"],
-                node("MatMul", ["qt", "kt"], ["s"]), node("Mul", ["s", "scale"], ["t"]), node("Add", ["t", "mask"], ["u"]),
-                node("Softmax", ["u"], ["p"], axis=-1), node("MatMul", ["p", "vt"], ["c"]),
+                node("MatMul", ["qt", "kt"], ["s"]), node("Mul", ["s", "scale"], ["t"]),
+                node("Add", ["t", "mask"], ["u"]), node("Softmax", ["u"], ["p"], axis=-1), node("MatMul", ["p", "vt"], ["c"]),
                 node("Transpose", ["c"], ["d"], perm=[0, 2, 1, 3]), node("Reshape", ["d", "joined"], ["e"]),
                 node("MatMul", ["e", "o"], ["f"]), node("Add", ["x", "f"], ["r"]),
                 node("ReduceMean", ["r", "last"], ["mean"], keepdims=1), node("Sub", ["r", "mean"], ["z"]),
@@ -201,18 +202,24 @@ class Onnx(unittest.TestCase):
             self.against_reference(f"attention {opset}", attention, {"x": draw(2, 5, 12)}, weights, opset,
                                    ("y",), "--dims", "n=2", open_batch=True)
         for opset in (11, 13, 17):
-            axes = dict(axes=[2]) if opset < 13 else {}
+            def operand(name, old=opset < 13):
+                return [] if old else [name]
+
+            def attribute(axis, old=opset < 13):
+                return dict(axes=[axis]) if old else {}
+
             nodes = [
                 node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "zero"], ["batch"], axis=0),
-                node("Unsqueeze", ["batch"] if opset < 13 else ["batch", "first"], ["one"], **(dict(axes=[0]) if axes else {})),
+                node("Unsqueeze", ["batch", *operand("first")], ["one"], **attribute(0)),
                 node("Concat", ["one", "minus"], ["target"], axis=0),
                 node("Conv", ["x", "k", "kb"], ["c"], pads=[1, 0, 1, 2], strides=[2, 1], dilations=[1, 2], group=2),
-                node("AveragePool", ["c"], ["p"], kernel_shape=[2, 3], pads=[1, 1, 0, 1], ceil_mode=0, count_include_pad=1),
+                node("AveragePool", ["c"], ["p"], kernel_shape=[2, 3], pads=[1, 1, 0, 1], count_include_pad=1),
                 node("Reshape", ["p", "target"], ["f"]), node("Softmax", ["f"], ["y"], axis=1),
-                node("Unsqueeze", ["f"] if opset < 13 else ["f", "two"], ["g"], **axes), node("Slice", ["g", "from", "to", "axis", "step"], ["z"]),
+                node("Unsqueeze", ["f", *operand("two")], ["g"], **attribute(2)),
+                node("Slice", ["g", "from", "to", "axis", "step"], ["z"]),
             ]
-            weights = {"zero": np.int64(0), "first": ints(0), "two": ints(2), "minus": ints(-1), "k": draw(6, 2, 3, 2), "kb": draw(6),
-                       "from": ints(-1), "to": ints(-1000000), "axis": ints(1), "step": ints(-3)}
+            weights = {"zero": np.int64(0), "first": ints(0), "two": ints(2), "minus": ints(-1),
+                       "k": draw(6, 2, 3, 2), "kb": draw(6), "from": ints(-1), "to": ints(-1000000), "axis": ints(1), "step": ints(-3)}
             self.against_reference(f"image {opset}", nodes, {"x": draw(3, 4, 9, 7)}, weights, opset, ("y", "z"),
                                    "--batch", 3, open_batch=True)
         self.run_checks()
@@ -264,7 +271,8 @@ class Onnx(unittest.TestCase):
         x, labels = random.normal(size=(40, 6)).astype(np.float32), random.integers(0, 3, 40).astype(np.int32)
         with h5py.File(self.folder / "data.h5", "w") as file:
             file["x"], file["labels"] = x, labels
-        step = self.imported(self.save(model), "--batch", 8, "--loss", "cross_entropy", "--optimizer", "sgd", "--set", "learning_rate=0.5")
+        step = self.imported(self.save(model), "--batch", 8, "--loss", "cross_entropy", "--optimizer", "sgd",
+                             "--set", "learning_rate=0.5")
         metrics = self.folder / "metrics.jsonl"
         result = self.run_rhino("train", step, "--data", self.folder / "data.h5", "data.shuffle=false", "--steps", 5,
                                 "--promote", "f64", "--metrics", metrics)

@@ -92,7 +92,8 @@ class Conversion {
     return text.substr(1, text.size() - 2);
   }
 
-  /// A path of a model file: parts between slashes, of letters, digits and the like; unique.
+  /// A path of a model file: parts between slashes, of letters, digits and the like; unique, and no
+  /// folder of others.
   std::string path_of(const std::string& name) {
     std::string path;
     for (const char letter : name) {
@@ -107,10 +108,22 @@ class Conversion {
     while (!path.empty() && path.back() == '/')
       path.pop_back();
     if (path.empty()) path = "unnamed";
+    if (std::ranges::any_of(folders_around(path), [&](const auto& folder) { return paths_.contains(folder); }))
+      std::ranges::replace(path, '/', '_');
     std::string unique = path;
-    for (int number = 2; !paths_.insert(unique).second; ++number)
-      unique = fmt::format("{}_{}", path, number);
+    for (int& number = copies_[path]; paths_.contains(unique) || folders_.contains(unique);)
+      unique = fmt::format("{}_{}", path, ++number + 1);
+    for (const std::string& folder : folders_around(unique))
+      folders_.insert(folder);
+    paths_.insert(unique);
     return unique;
+  }
+
+  static std::vector<std::string> folders_around(const std::string& path) {
+    std::vector<std::string> folders;
+    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1))
+      folders.push_back(path.substr(0, slash));
+    return folders;
   }
 
   void declare_inputs() {
@@ -180,7 +193,7 @@ class Conversion {
     for (const auto& [name, value] : model_.initializers) {
       if (!used.contains(name)) continue;
       const ir::TensorType& type = value.type();
-      if (!ir::is_float(type.dtype) || type.rank() == 0 || numbers.contains(name)) {
+      if (!ir::is_float(type.dtype) || type.rank() == 0 || type.elements() == 0 || numbers.contains(name)) {
         define(name, target_.graph().constant(value), "initializer");
         continue;
       }
@@ -212,7 +225,8 @@ class Conversion {
   OnnxTarget& target_;
   onnx::Values values_;
   std::map<std::string, OnnxWeight> weights_;  ///< by name, without their values
-  std::set<std::string> paths_;
+  std::set<std::string> paths_, folders_;      ///< that are taken; none is both
+  std::map<std::string, int> copies_;          ///< names that became a path which was taken
 };
 
 }  // namespace

@@ -292,10 +292,11 @@ void range(Context& c) {
 void trilu(Context& c) {
   const Tensor x = c.in(0);
   if (x.rank() < 2) c.fail("its operand has no two dimensions");
-  const std::int64_t k = c.has(1) ? c.integers(1, "k").at(0) : 0;
+  const std::vector<std::int64_t> offset = c.has(1) ? c.integers(1, "k") : std::vector<std::int64_t>{0};
+  if (offset.size() != 1) c.fail("its k is not one number");
   const ir::TensorType matrix{DType::I64, {x.dim(-2), x.dim(-1)}};
   const Tensor row = c.g.iota(matrix, 0), column = c.g.iota(matrix, 1);
-  const Tensor edge = row + c.g.scalar_int(DType::I64, std::clamp(k, -x.dim(-2), x.dim(-1)));
+  const Tensor edge = row + c.g.scalar_int(DType::I64, std::clamp(offset[0], -x.dim(-2), x.dim(-1)));
   const Tensor keep = c.integer("upper", 1) != 0 ? c.g.greater_equal(column, edge) : c.g.greater_equal(edge, column);
   c.out(c.g.select(c.g.broadcast(keep, x.dims()), x, c.g.scalar(x.dtype(), 0)));
 }
