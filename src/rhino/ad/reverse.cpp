@@ -101,7 +101,7 @@ std::vector<bool> active_results(const ir::Program& program, const ir::Function&
 
 Reverse::Reverse(ir::Program& program, ir::FunctionId function, std::span<const ValueId> wrt,
                  std::span<const ValueId> stopped)
-    : b_(program, function), op_count_(b_.function().ops.size()), active_(b_.function().values.size(), false) {
+    : function_(function), b_(program, function), op_count_(b_.function().ops.size()), active_(b_.function().values.size(), false) {
   gradients_.resize(active_.size());
   for (const ValueId value : wrt)
     active_[value.index()] = true;

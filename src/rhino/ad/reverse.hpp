@@ -51,6 +51,7 @@ class Reverse {
   void locate(ir::Location location);
   void place_inserted_ops();
 
+  ir::FunctionId function_;
   ir::Builder b_;
   ir::Location location_;   // that b_ has
   std::size_t op_count_;  // of the forward pass
@@ -70,6 +71,7 @@ class Rule {
   const ir::Op op;  ///< a copy: the list of ops grows under the rule
 
   ir::Program& program() { return b.program(); }
+  ir::FunctionId function() const { return pass_.function_; }
   std::size_t operand_count() const { return op.operands.size(); }
   ir::ValueId operand(std::size_t i) const { return op.operands[i]; }
   ir::ValueId result(std::size_t i = 0) const { return op.results[i]; }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <rhino/ad/lifted_reduction.hpp>
 #include <rhino/ad/rules.hpp>
 
-// reduce: sums spread the gradient, extrema share it among the tied elements, products divide by the element.
+// reduce: sums spread the gradient, extrema share it among the tied elements, products divide by the
+// element; other reducers are written out.
 
 namespace rhino::ad {
 
@@ -49,12 +51,13 @@ void reduce_product(Rule& r) {
 
 void rule_reduce(Rule& r) {
   const ReducerKind kind = ir::classify_reducer(r.program().function(r.op.regions[0]));
+  if (r.operand_count() > 2) return rule_lifted_reduction(r);
   if (kind == ReducerKind::Add) {
     if (r.needs(0)) r.add(0, spread(r, r.cotangent()));
     if (r.needs(1)) r.add(1, r.sum_all(r.cotangent()));
     return;
   }
-  if (r.operand_count() > 2 || r.needs(1)) r.refuse("there is no rule for this reducer");
+  if (r.needs(1)) return rule_lifted_reduction(r);
   switch (kind) {
     case ReducerKind::Maximum:
     case ReducerKind::Minimum:
@@ -62,7 +65,7 @@ void rule_reduce(Rule& r) {
     case ReducerKind::Multiply:
       return reduce_product(r);
     default:
-      r.refuse("there is no rule for this reducer");
+      return rule_lifted_reduction(r);
   }
 }
 

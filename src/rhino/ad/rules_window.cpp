@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
+#include <rhino/ad/lifted_reduction.hpp>
 #include <rhino/ad/rules.hpp>
 
 // Convolution, windows, and the largest elements.
@@ -77,9 +79,8 @@ ValueId exchange_features(Rule& r, ValueId kernel, const ConvolutionAttrs& attrs
   return r.b.reshape(r.b.transpose(r.b.reshape(kernel, split), permutation), merged);
 }
 
-ValueId input_gradient(Rule& r, const ConvolutionAttrs& forward, ValueId cotangent) {
+ValueId input_gradient(Rule& r, const ConvolutionAttrs& forward, const TensorType& input, ValueId cotangent) {
   ConvolutionAttrs attrs = forward;
-  const TensorType input = r.type(r.operand(0));
   ValueId kernel = exchange_features(r, r.operand(1), forward);
   if (forward.feature_group_count == 1) std::swap(attrs.kernel_input_feature, attrs.kernel_output_feature);
   std::vector<int> turned;
@@ -96,9 +97,9 @@ ValueId input_gradient(Rule& r, const ConvolutionAttrs& forward, ValueId cotange
   return r.b.add(OpKind::Convolution, {cotangent, kernel}, std::move(attrs));
 }
 
-ValueId kernel_gradient(Rule& r, const ConvolutionAttrs& forward, ValueId cotangent) {
+ValueId kernel_gradient(Rule& r, const ConvolutionAttrs& forward, ValueId operand, ValueId cotangent) {
   ConvolutionAttrs attrs = forward;
-  const TensorType input = r.type(r.operand(0)), kernel = r.type(r.operand(1));
+  const TensorType input = r.type(operand), kernel = r.type(r.operand(1));
   std::vector<int> turned;
   for (std::size_t i = 0; i < forward.window.size(); ++i) {
     attrs.window[i] = kernel_window(forward.window[i], input.dims[at(forward.input_spatial[i])],
@@ -116,19 +117,49 @@ ValueId kernel_gradient(Rule& r, const ConvolutionAttrs& forward, ValueId cotang
   attrs.feature_group_count = 1;
   attrs.batch_group_count = forward.feature_group_count;
   attrs.result_dtype = kernel.dtype;
-  const ValueId gradient = r.b.add(OpKind::Convolution, {r.operand(0), cotangent}, std::move(attrs));
+  const ValueId gradient = r.b.add(OpKind::Convolution, {operand, cotangent}, std::move(attrs));
   return turned.empty() ? gradient : r.b.add(OpKind::Reverse, {gradient}, ir::DimensionsAttrs{turned});
+}
+
+/// The `groups` major parts of dimension `from` become major parts of dimension `to`: [groups * batch, features] and
+/// [batch, groups * features] are the inputs of a convolution by groups of the batch and of the same one by groups of
+/// features.
+ValueId move_groups(Rule& r, ValueId input, std::int64_t groups, int from, int to) {
+  Dims split, merged = r.type(input).dims;
+  std::vector<int> place;  // of each dimension, once the groups stand apart in front of `from`
+  for (int d = 0; d < static_cast<int>(merged.size()); ++d) {
+    if (d == from) split.push_back(groups);
+    place.push_back(static_cast<int>(split.size()));
+    split.push_back(d == from ? merged[at(d)] / groups : merged[at(d)]);
+  }
+  std::vector<int> permutation;
+  for (int d = 0; d < static_cast<int>(merged.size()); ++d) {
+    if (d == to) permutation.push_back(place[at(from)] - 1);
+    permutation.push_back(place[at(d)]);
+  }
+  merged[at(from)] /= groups;
+  merged[at(to)] *= groups;
+  return r.b.reshape(r.b.transpose(r.b.reshape(input, split), permutation), merged);
 }
 
 }  // namespace
 
 void rule_convolution(Rule& r) {
-  const auto& attrs = r.op.as<ConvolutionAttrs>();
-  if (attrs.batch_group_count != 1) r.refuse("there is no rule for groups of the batch");
+  ConvolutionAttrs attrs = r.op.as<ConvolutionAttrs>();
   const ir::DType dtype = r.type(r.operand(0)).dtype;
   const ValueId cotangent = r.type(r.cotangent()).dtype == dtype ? r.cotangent() : r.b.convert(r.cotangent(), dtype);
-  if (r.needs(0)) r.add(0, input_gradient(r, attrs, cotangent));
-  if (r.needs(1)) r.add(1, kernel_gradient(r, attrs, cotangent));
+  ValueId input = r.operand(0);
+  const std::int64_t batch_groups = attrs.batch_group_count;
+  if (batch_groups != 1) {
+    input = move_groups(r, input, batch_groups, attrs.input_batch, attrs.input_feature);
+    attrs.feature_group_count = batch_groups;
+    attrs.batch_group_count = 1;
+  }
+  if (r.needs(1)) r.add(1, kernel_gradient(r, attrs, input, cotangent));
+  if (!r.needs(0)) return;
+  ValueId gradient = input_gradient(r, attrs, r.type(input), cotangent);
+  if (batch_groups != 1) gradient = move_groups(r, gradient, batch_groups, attrs.input_feature, attrs.input_batch);
+  r.add(0, gradient);
 }
 
 namespace {
@@ -147,10 +178,13 @@ void window_sum(Rule& r) {
   if (r.needs(1)) r.add(1, r.sum_all(r.cotangent()));
 }
 
+/// Whether no element of the input or of the windows is left out.
+bool undilated(const std::vector<WindowDim>& window) {
+  return std::ranges::all_of(window, [](const WindowDim& d) { return d.base_dilation == 1 && d.window_dilation == 1; });
+}
+
 void window_extremum(Rule& r, ir::Comparison direction) {
   const auto& attrs = r.op.as<ir::ReduceWindowAttrs>();
-  for (const WindowDim& dim : attrs.window)
-    if (dim.base_dilation != 1 || dim.window_dilation != 1) r.refuse("there is no rule for dilated windows of extrema");
   const ir::DType dtype = r.type(r.operand(0)).dtype;
   const ir::FunctionId choose = r.program().add_function("choose");
   ir::Builder chooser(r.program(), choose);
@@ -165,11 +199,49 @@ void window_extremum(Rule& r, ir::Comparison direction) {
 
 void rule_reduce_window(Rule& r) {
   const ReducerKind kind = ir::classify_reducer(r.program().function(r.op.regions[0]));
-  if (r.operand_count() == 2 && kind == ReducerKind::Add) return window_sum(r);
-  if (r.operand_count() > 2 || r.needs(1)) r.refuse("there is no rule for this reducer");
-  if (kind == ReducerKind::Maximum) return window_extremum(r, ir::Comparison::Ge);
-  if (kind == ReducerKind::Minimum) return window_extremum(r, ir::Comparison::Le);
-  r.refuse("there is no rule for this reducer");
+  const bool plain = r.operand_count() == 2, from_identity = !r.needs(1);
+  if (plain && kind == ReducerKind::Add) return window_sum(r);
+  if (plain && from_identity && undilated(r.op.as<ir::ReduceWindowAttrs>().window)) {
+    if (kind == ReducerKind::Maximum) return window_extremum(r, ir::Comparison::Ge);
+    if (kind == ReducerKind::Minimum) return window_extremum(r, ir::Comparison::Le);
+  }
+  rule_lifted_reduction(r);
+}
+
+namespace {
+
+/// Direction of a `select` of select_and_scatter that compares its two elements; nullopt for anything else.
+std::optional<ir::Comparison> direction_of(const ir::Function& select) {
+  const ir::Op* compare = select.results.size() == 1 ? select.producer(select.results[0]) : nullptr;
+  if (compare == nullptr || compare->kind != OpKind::Compare || compare->operands != select.params) return std::nullopt;
+  return compare->as<ir::CompareAttrs>().direction;
+}
+
+}  // namespace
+
+void rule_select_and_scatter(Rule& r) {
+  const auto direction = direction_of(r.program().function(r.op.regions[0]));
+  const bool largest = direction == ir::Comparison::Ge || direction == ir::Comparison::Gt;
+  if (!direction || (!largest && *direction != ir::Comparison::Le && *direction != ir::Comparison::Lt))
+    r.refuse("there is no rule for this select function");
+  if (ir::classify_reducer(r.program().function(r.op.regions[1])) != ReducerKind::Add)
+    r.refuse("only sums of what is scattered have a rule");
+  if (r.needs(2)) r.add(2, r.sum_all(r.cotangent()));
+  if (!r.needs(1)) return;
+  // Where each element of the source went depends on the operand, but not smoothly: the cotangents at those places come
+  // along with the extremum of each window.
+  const ir::DType dtype = r.type(r.operand(0)).dtype, carried = r.type(r.operand(1)).dtype;
+  const ir::FunctionId reducer = r.program().add_function("choose_with");
+  ir::Builder b(r.program(), reducer);
+  const ValueId left = b.param({dtype, {}}), left_carried = b.param({carried, {}});
+  const ValueId right = b.param({dtype, {}}), right_carried = b.param({carried, {}});
+  const ValueId chosen = b.compare(left, right, *direction);
+  b.set_results({b.select(chosen, left, right), b.select(chosen, left_carried, right_carried)});
+  const ReducerKind kind = largest ? ReducerKind::Maximum : ReducerKind::Minimum;
+  const ValueId start = r.b.constant(ir::reducer_identity(kind, dtype)), zero = r.b.scalar(carried, 0);
+  const auto& window = r.op.as<ir::SelectAndScatterAttrs>().window;
+  r.add(1, r.b.add_multi(OpKind::ReduceWindow, {r.operand(0), r.cotangent(), start, zero},
+                         ir::ReduceWindowAttrs{window}, {reducer})[1]);
 }
 
 void rule_top_k(Rule& r) {
