@@ -104,6 +104,21 @@ ValueId fetch_windows(Rule& r, ValueId from, const ScatterAttrs& attrs, const Di
   return r.b.add(OpKind::Gather, {padded, indices}, gather);
 }
 
+/// Where the elements of the updates stay, of a scatter that replaces: not where another update came later, or outside.
+ValueId lasting(Rule& r, const ScatterAttrs& attrs, const Dims& sizes) {
+  const TensorType updates = r.type(r.operand(2));
+  const ir::FunctionId last = r.program().add_function("last");
+  ir::Builder b(r.program(), last);
+  b.param({DType::I64, {}});
+  b.set_results({b.param({DType::I64, {}})});
+  // Each element writes its number, from one on, instead of itself.
+  const ValueId counted = r.b.iota({DType::I64, {updates.elements()}}, 0);
+  const ValueId numbers = r.b.reshape(r.plus(counted, r.b.full(r.type(counted), 1)), updates.dims);
+  const ValueId nothing = r.b.full({DType::I64, r.type(r.operand(0)).dims}, 0);
+  const ValueId written = r.b.add(OpKind::Scatter, {nothing, r.operand(1), numbers}, attrs, {last});
+  return r.equal(fetch_windows(r, written, attrs, sizes), numbers);
+}
+
 }  // namespace
 
 void rule_scatter(Rule& r) {
@@ -112,7 +127,7 @@ void rule_scatter(Rule& r) {
   const ir::Function& region = r.program().function(r.op.regions[0]);
   const bool adds = ir::classify_reducer(region) == ir::ReducerKind::Add;
   const bool replaces = region.results[0] == region.params[1];
-  if (!adds && !(replaces && attrs.unique_indices)) r.refuse("only sums, and replacing at unique indices, have a rule");
+  if (!adds && !replaces) r.refuse("only sums and replacing have a rule");
   const ValueId g = r.cotangent();
   if (r.needs(0)) {
     const ValueId nothing = r.zeros(r.type(r.operand(2)));
@@ -120,7 +135,8 @@ void rule_scatter(Rule& r) {
   }
   if (!r.needs(2)) return;
   const Dims sizes = window_sizes(attrs, r.type(r.operand(0)).rank(), r.type(r.operand(2)).dims);
-  r.add(2, fetch_windows(r, g, attrs, sizes));
+  const ValueId fetched = fetch_windows(r, g, attrs, sizes);
+  r.add(2, adds || attrs.unique_indices ? fetched : r.keep_where(lasting(r, attrs, sizes), fetched));
 }
 
 }  // namespace rhino::ad

@@ -92,31 +92,48 @@ TEST(ScatterRule, SumsAlsoOfWindowsThatLieOutside) {
     }
 }
 
-ValueId replace(Builder& b, const std::vector<ValueId>& p, bool unique) {
-  const FunctionId second = b.program().add_function("second");
-  Builder region(b.program(), second);
+/// The second of the two.
+FunctionId replacing(ir::Program& program) {
+  const FunctionId second = program.add_function("second");
+  Builder region(program, second);
   region.param({DType::F64, {}});
   region.set_results({region.param({DType::F64, {}})});
-  ir::ScatterAttrs attrs = scatter_attrs(false);
-  attrs.unique_indices = unique;
-  const ValueId indices = b.reshape(
-      b(OpKind::Multiply, b.iota({DType::I32, {4}}, 0), b.constant(ir::Literal::splat_int({DType::I32, {4}}, 2))),
-      {4, 1});
-  return b.add(OpKind::Scatter, {p[0], indices, p[1]}, attrs, {second});
+  return second;
 }
 
 TEST(ScatterRule, ReplacesAtUniqueIndices) {
   Random random(5);  // the last of the indices 0 2 4 6 lies outside
-  check_gradient(random, {{6}, {4}}, [](Builder& b, const auto& p) { return std::vector{replace(b, p, true)}; });
+  check_gradient(random, {{6}, {4}}, [](Builder& b, const auto& p) {
+    ir::ScatterAttrs attrs = scatter_attrs(false);
+    attrs.unique_indices = true;
+    const ValueId two = b.constant(ir::Literal::splat_int({DType::I32, {4}}, 2));
+    const ValueId indices = b.reshape(b(OpKind::Multiply, b.iota({DType::I32, {4}}, 0), two), {4, 1});
+    return std::vector{b.add(OpKind::Scatter, {p[0], indices, p[1]}, attrs, {replacing(b.program())})};
+  });
 }
 
-TEST(ScatterRule, RefusesToReplaceWhereTheLastOneWins) {
+/// Where indices repeat, and windows overlap, the update that stays gets the gradient.
+TEST(ScatterRule, ReplacesAlsoWhereUpdatesMeet) {
+  for (const bool windows : {false, true})
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      Random random(seed);
+      check_gradient(random, {{6}, windows ? Dims{5, 2} : Dims{5}}, [&](Builder& b, const auto& p) {
+        const ValueId indices = random.indices(b, {5, 1}, -2, 7);
+        return std::vector{
+            b.add(OpKind::Scatter, {p[0], indices, p[1]}, scatter_attrs(windows), {replacing(b.program())})};
+      });
+    }
+}
+
+TEST(ScatterRule, RefusesProducts) {
   ir::Program program;
   program.main = program.add_function("main");
   Builder b(program, program.main);
   const std::vector<ValueId> p{b.param({DType::F64, {6}}), b.param({DType::F64, {4}})};
-  const ValueId loss = b.reduce(replace(b, p, false), ReducerKind::Add, {0});
-  EXPECT_THROW(gradient(program, program.main, loss, p), InputError);
+  const ValueId indices = b.iota({DType::I32, {4, 1}}, 0);
+  const FunctionId times = ir::make_reducer(program, ReducerKind::Multiply, DType::F64);
+  const ValueId scattered = b.add(OpKind::Scatter, {p[0], indices, p[1]}, scatter_attrs(false), {times});
+  EXPECT_THROW(gradient(program, program.main, b.reduce(scattered, ReducerKind::Add, {0}), p), InputError);
 }
 
 }  // namespace
