@@ -15,6 +15,8 @@ namespace rhino::zoo {
 namespace {
 
 constexpr double kMost = 1e12;
+/// Most blocks of one kind: each is built op by op.
+constexpr double kMostBlocks = 10000;
 
 SettingKey integer(const char* name, double least, const char* doc, double greatest = kMost) {
   return {name, SettingKind::Integer, least, greatest, {}, doc};
@@ -26,7 +28,9 @@ SettingKey flag(const char* name, const char* doc) { return {name, SettingKind::
 SettingKey choice(const char* name, std::vector<std::string> allowed, const char* doc) {
   return {name, SettingKind::Choice, 0, 0, std::move(allowed), doc};
 }
-SettingKey integers(const char* name, const char* doc) { return {name, SettingKind::Integers, 1, kMost, {}, doc}; }
+SettingKey integers(const char* name, const char* doc, double greatest = kMost) {
+  return {name, SettingKind::Integers, 1, greatest, {}, doc};
+}
 
 std::vector<SettingKey> make_keys() {
   return {
@@ -50,7 +54,7 @@ std::vector<SettingKey> make_keys() {
       integer("chunk", 1, "new tokens of one inference step"),
       integer("target_sequence", 1, "tokens of a target"),
       integer("vocabulary", 2, "different tokens"),
-      integer("layers", 1, "blocks (of the encoder and of the decoder each, if there are both)"),
+      integer("layers", 1, "blocks (of the encoder and of the decoder each, if there are both)", kMostBlocks),
       integer("width", 1, "features of a token"),
       integer("embedding_width", 1, "features of a token's embedding before it is widened"),
       integer("heads", 1, "attention heads"),
@@ -76,7 +80,7 @@ std::vector<SettingKey> make_keys() {
       integer("white", 1, "largest value of a pixel"),
       integer("patch", 1, "height and width of a patch"),
       integer("classes", 2, "different labels"),
-      integers("blocks", "blocks of each stage"),
+      integers("blocks", "blocks of each stage", kMostBlocks),
       integers("stages", "features of each stage; of a VGG its convolutions, where 0 stands for a pooling"),
       integer("features", 1, "features of the first stage"),
       flag("bottleneck", "residual blocks of three convolutions instead of two"),
@@ -88,7 +92,7 @@ std::vector<SettingKey> make_keys() {
       choice("padding", {"valid", "same"}, "whether 3x3 convolutions shrink the image"),
       integer("depth", 1, "times the image is halved"),
 
-      integer("text_layers", 1, "blocks of the text part"),
+      integer("text_layers", 1, "blocks of the text part", kMostBlocks),
       integer("text_width", 1, "features of a token of the text part"),
       integer("text_heads", 1, "attention heads of the text part"),
       integer("joint_width", 1, "features in which image and text are compared"),
@@ -97,7 +101,8 @@ std::vector<SettingKey> make_keys() {
       choice("condition", {"embeddings", "tokens"},
              "the condition is given in features, or as tokens with a trained table"),
       integers("multipliers", "features of each resolution over those of the first"),
-      integer("residual_blocks", 1, "residual blocks of each resolution on the way down; one more on the way up"),
+      integer("residual_blocks", 1, "residual blocks of each resolution on the way down; one more on the way up",
+              kMostBlocks),
       integer("attention_levels", 0, "resolutions, from the finest, that attend to the condition"),
       integer("diffusion_steps", 1, "steps of the noise schedule"),
       integer("groups", 1, "groups of the group norms"),

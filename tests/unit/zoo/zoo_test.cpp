@@ -120,6 +120,31 @@ TEST(Zoo, RefusesWhatDoesNotFitInOneSentence) {
   EXPECT_THAT(refusal("resnet", "tiny", {"blocks=1,,2"}), HasSubstr("whole numbers with commas"));
 }
 
+TEST(Zoo, EveryFamilyRefusesSizesThatDoNotFit) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"batch", "0"},       {"layers", "0"},  {"layers", "1000000"},    {"heads", "5"},          {"heads", "0"},
+      {"kv_heads", "3"},    {"width", "0"},   {"experts", "-1"},        {"sequence", "0"},       {"vocabulary", "1"},
+      {"classes", "1"},     {"image", "0"},   {"image", "15"},          {"patch", "5"},          {"blocks", "1,0"},
+      {"blocks", "100000"}, {"stages", "-1"}, {"groups", "5"},          {"depth", "0"},          {"tables", "0"},
+      {"text_heads", "3"},  {"dropout", "1"}, {"capacity_factor", "0"}, {"learning_rate", "-1"},
+  };
+  for (const Family& family : families()) {
+    const Settings settings = settings_of(family, "tiny");
+    int tried = 0;
+    for (const auto& [key, value] : wrong) {
+      if (!settings.has(key)) continue;
+      const std::string_view text = value;
+      if (text == "15" && !settings.has("patch")) continue;  // convolutions take an odd image
+      if (text == "5" && settings.has("head_width") && settings.integer("head_width") > 0) continue;
+      ++tried;
+      const std::string message = refusal(family.name, "tiny", {std::string(key) + "=" + value});
+      EXPECT_NE(message, "built") << family.name << " " << key << "=" << value;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+    EXPECT_GE(tried, 3) << family.name;
+  }
+}
+
 TEST(Zoo, SizesThatOverflowAreRefused) {
   for (const char* key : {"sequence", "vocabulary", "width", "hidden"}) {
     std::vector<std::string> settings{"batch=1000000000", "heads=1"};
