@@ -8,8 +8,13 @@
 namespace rhino::plan::labelling {
 namespace {
 
-constexpr Real smallest_scale = 1e-3;
-constexpr Real restart_scale = 0.25;
+constexpr Real first_level = 0.1, restart_level = 0.01, least_level = 2e-6;  // of the bound: how far above it prices aim
+constexpr Real raise = 1.2, lower = 0.7;  // of the level, when it is reached or not
+constexpr int patience = 10;              // iterations without enough progress
+constexpr Real slow_cycle = 5e-5;         // of the bound: a cycle that gains less is slow
+constexpr Real memory = 0.7;              // of past sub-gradients in the direction
+constexpr Real least_spread = 1e-9;
+constexpr Real spread_memory = 0.99;      // of their squares in the scale of each price
 
 }  // namespace
 
@@ -41,22 +46,40 @@ Dual::Dual(const Tables& tables) : tables_(tables) {
   messages_.assign(next, 0);
   prices_.assign(tables.times(), 0);
   expected_.assign(tables.times() + 1, 0);
-  gradient_.assign(tables.times(), 0);
+  square_.assign(tables.times(), 0);
   direction_.assign(tables.times(), 0);
   rounded_.assign(count, 0);
   marginals_.assign(tables.all_states(), 0);
   tables_.price(prices_, priced_);
 }
 
-/// Steps of a good size again, from the best prices so far.
-void Dual::begin_cycle(Real target) {
-  slow_cycles_ = best_bound_ - cycle_bound_ <= 0.005 * (target - best_bound_) ? slow_cycles_ + 1 : 0;
-  cycle_bound_ = best_bound_;
-  scale_ = restart_scale;
+/// Continues from the best prices and messages so far.
+void Dual::return_to_best() {
   prices_ = best_prices_;
   messages_ = best_messages_;
+  bound_ = best_bound_;
   std::fill(direction_.begin(), direction_.end(), Real{0});
   tables_.price(prices_, priced_);
+}
+
+/// How far above the best bound the prices aim: further while that is reached, less far where it is not. When it has become
+/// small, a new cycle begins with a larger one.
+void Dual::adapt_level() {
+  if (best_bound_ >= record_ + 0.5 * level_) {
+    record_ = best_bound_;
+    level_ *= raise;
+    stalled_ = 0;
+  } else if (++stalled_ >= patience) {
+    record_ = best_bound_;
+    level_ *= lower;
+    stalled_ = 0;
+    return_to_best();
+  }
+  const Real size = std::abs(best_bound_) + 1;
+  if (level_ >= least_level * size) return;
+  slow_cycles_ = best_bound_ - cycle_bound_ <= slow_cycle * size ? slow_cycles_ + 1 : 0;
+  cycle_bound_ = best_bound_;
+  level_ = restart_level * size;
 }
 
 template <bool Forward>
@@ -148,37 +171,37 @@ void Dual::evaluate() {
   }
 }
 
-void Dual::move_prices(Real target) {
+/// A step to the level along the mean of the recent sub-gradients, each price scaled by how much its own ones vary.
+void Dual::move_prices() {
   if (tables_.times() == 0) return;
   Real usage = 0, norm = 0;
   for (int t = 0; t < tables_.times(); ++t) {
     usage += expected_[t];
     Real gradient = usage - static_cast<Real>(tables_.capacity()[t]);
+    square_[t] = spread_memory * square_[t] + (1 - spread_memory) * gradient * gradient;
     if (prices_[t] <= 0 && gradient < 0) gradient = 0;
-    direction_[t] = 0.7 * direction_[t] + 0.3 * gradient;
+    direction_[t] = memory * direction_[t] + (1 - memory) * gradient;
     if (prices_[t] <= 0 && direction_[t] < 0) direction_[t] = 0;
-    norm += direction_[t] * direction_[t];
+    norm += direction_[t] * direction_[t] / (std::sqrt(square_[t]) + least_spread);
   }
   if (norm <= 0) return;
-  const Real known = best_bound_ > -infinite ? best_bound_ : tables_.constant();
-  const Real room = std::max(target - known, std::abs(known) * 1e-6);
-  const Real step = scale_ * room / norm;
-  for (int t = 0; t < tables_.times(); ++t) prices_[t] = std::max(Real{0}, prices_[t] + step * direction_[t]);
+  const Real step = (best_bound_ + level_ - bound_) / norm;
+  for (int t = 0; t < tables_.times(); ++t)
+    prices_[t] = std::max(Real{0}, prices_[t] + step * direction_[t] / (std::sqrt(square_[t]) + least_spread));
   tables_.price(prices_, priced_);
 }
 
-void Dual::iterate(Real target) {
+void Dual::iterate() {
   pass<true>();
-  move_prices(target);
+  if (iterations_ > 0) move_prices();
   pass<false>();
   evaluate();
-  if (++stalled_ >= 20) {
-    if (best_bound_ - last_check_ <= 0.01 * (target - best_bound_)) scale_ *= 0.7;
-    last_check_ = best_bound_;
-    stalled_ = 0;
-    if (scale_ < smallest_scale) begin_cycle(target);
+  if (iterations_ == 0) {
+    record_ = cycle_bound_ = best_bound_;
+    level_ = first_level * (std::abs(best_bound_) + 1);
   }
-  move_prices(target);
+  adapt_level();
+  move_prices();
   ++iterations_;
 }
 

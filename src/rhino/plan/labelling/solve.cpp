@@ -51,7 +51,7 @@ class Solver {
     note_answer();
     branch(first_branch_work);
     if (exhausted_)
-      for (int i = 0; i < closing_iterations && best_cost_ > dual_->best_bound(); ++i) dual_->iterate(target_of_bound());
+      for (int i = 0; i < closing_iterations && best_cost_ > dual_->best_bound(); ++i) dual_->iterate();
     while (!finished()) round();
     return close();
   }
@@ -70,7 +70,6 @@ class Solver {
   void round() {
     const double now = spent(), begin = elapsed();
     const bool raising = !dual_done_;
-    const Real target = target_of_bound();
     // What the searching job may know of the bounding one.
     if (raising) {
       prices_ = dual_->prices();
@@ -78,7 +77,7 @@ class Solver {
     }
     const auto first = [&] {
       if (raising) {
-        raise_bound(target);
+        raise_bound();
       } else {
         search(0, now);
       }
@@ -107,10 +106,10 @@ class Solver {
     return bound + 0.5 * std::abs(bound) + 1;
   }
 
-  void raise_bound(Real target) {
+  void raise_bound() {
     const std::int64_t each = 4 * tables_->entries() + 20 * tables_->all_states() + 10 * tables_->times() + 1000;
     const std::int64_t count = std::max<std::int64_t>(1, bound_share * round_work_ / each);
-    for (std::int64_t i = 0; i < count; ++i) dual_->iterate(target);
+    for (std::int64_t i = 0; i < count; ++i) dual_->iterate();
   }
 
   void search(int which, double now) {

@@ -4,6 +4,39 @@
 #include <algorithm>
 
 namespace rhino::plan::labelling {
+namespace {
+
+bool no_usage(const Item& item) {
+  return std::all_of(item.usage.begin(), item.usage.end(), [](std::int64_t usage) { return usage == 0; });
+}
+
+/// A point at which the limit may bind, and what changed since the candidate before it.
+struct Candidate {
+  std::size_t point = 0;
+  std::int64_t capacity = 0;
+  bool begun = false;  ///< items began
+  bool ended = false;  ///< items ended
+};
+
+/// Appends a candidate, without those that others imply: where one's items are among a neighbour's, and the neighbour may
+/// hold no more, the limit at the neighbour is enough. False if it is the new one that is implied.
+bool keep_binding(std::vector<Candidate>& binding, Candidate next) {
+  while (!binding.empty()) {
+    Candidate& last = binding.back();
+    if (!next.ended && last.capacity >= next.capacity) {
+      next.begun = next.begun || last.begun;
+      next.ended = last.ended;
+      binding.pop_back();
+      continue;
+    }
+    if (!next.begun && next.capacity >= last.capacity) return false;
+    break;
+  }
+  binding.push_back(next);
+  return true;
+}
+
+}  // namespace
 
 TimePoints::TimePoints(const Problem& problem) {
   std::vector<std::pair<std::int64_t, bool>> events;  // time, whether a node begins
@@ -48,16 +81,32 @@ bool TimePoints::renumber(Network& network, const std::vector<Item>& fixed, std:
       for (std::int64_t& usage : item.usage) usage -= base;
     }
   std::vector<int> number(count + 1, 0);
+  std::vector<char> begins(count + 1, 0), ends(count + 1, 0);
+  for (const Variable& variable : network.variables)
+    for (const Item& item : variable.items) {
+      if (no_usage(item)) continue;
+      begins[item.lower] = 1;
+      ends[item.upper] = 1;
+    }
+  std::vector<Candidate> binding;
   Wide low = 0, high = 0;
+  bool begun = false, ended = false;
   for (std::size_t i = 0; i < count; ++i) {
     low += least[i];
     high += most[i];
     if (low > limit) return false;
-    number[i] = static_cast<int>(kept.size());
+    begun = begun || begins[i];
+    ended = ended || ends[i];
     if (high <= limit) continue;
-    kept.push_back(points_[i]);
-    network.capacity.push_back(static_cast<std::int64_t>(limit - low));
+    if (keep_binding(binding, {i, static_cast<std::int64_t>(limit - low), begun, ended})) begun = ended = false;
   }
+  std::size_t point = 0;
+  for (const Candidate& candidate : binding) {
+    for (; point <= candidate.point; ++point) number[point] = static_cast<int>(kept.size());
+    kept.push_back(points_[candidate.point]);
+    network.capacity.push_back(candidate.capacity);
+  }
+  for (; point < count; ++point) number[point] = static_cast<int>(kept.size());
   number[count] = static_cast<int>(kept.size());
   for (Variable& variable : network.variables) {
     for (Item& item : variable.items) {
@@ -65,7 +114,7 @@ bool TimePoints::renumber(Network& network, const std::vector<Item>& fixed, std:
       item.upper = number[item.upper];
     }
     std::erase_if(variable.items, [](const Item& item) {
-      return item.lower >= item.upper || std::all_of(item.usage.begin(), item.usage.end(), [](auto u) { return u == 0; });
+      return item.lower >= item.upper || no_usage(item);
     });
   }
   return true;

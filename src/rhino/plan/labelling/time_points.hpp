@@ -21,7 +21,7 @@ class TimePoints {
   std::pair<int, int> range(const Interval& interval) const;
 
   /// Makes the items of the network relative to each one's least usage, leaves out the points at which no assignment can
-  /// be over the limit, and sets the capacities and items by the points that stay (`kept`: as the problem numbers them).
+  /// be over the limit or only where it is at a neighbouring point too, and sets the capacities and items by the points that stay (`kept`: as the problem numbers them).
   /// False if the least usages alone are over the limit somewhere.
   bool renumber(Network& network, const std::vector<Item>& fixed, std::int64_t limit,
                 std::vector<std::int64_t>& kept) const;
