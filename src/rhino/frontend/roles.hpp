@@ -26,9 +26,9 @@ struct InferredRoles {
   std::vector<std::string> assumptions;
 };
 
-/// Decides the roles of the entry function's parameters and results (design.md section 3). Evidence in this order: manifest
-/// and user; equal path names (argument locations against `jax.result_info`); the longest run of results that match leading
-/// parameters in shape and type, at any offset; assumption. A storage alias is never taken as a state mapping.
+/// Decides the roles of the entry function's parameters and results. Evidence in this order: manifest and user;
+/// equal path names (argument locations against `jax.result_info`); the longest run of results that match leading parameters
+/// in shape and type, at any offset; assumption. A storage alias is never taken as a state mapping.
 /// The result passes ir::verify. Throws InputError for a manifest that is malformed or does not fit the program, UsageError
 /// for a rule that is malformed or matches nothing.
 InferredRoles infer_roles(const ir::Program& program, const RoleOptions& options = {});

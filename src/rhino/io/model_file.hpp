@@ -23,7 +23,7 @@ using ir::InitRecipe;
 /// First value of one state parameter: stored numbers or a recipe.
 using InitialState = std::variant<ir::Literal, InitRecipe>;
 
-/// A model as every rank loads it (design.md section 4).
+/// A model as every rank loads it.
 struct Model {
   ir::Program program;
   ir::Signature signature;

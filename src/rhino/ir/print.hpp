@@ -79,6 +79,8 @@ class Printer {
   // print_op.cpp
   /// The op from its name on, without results on the left and without the line end.
   void print_body(const Function& function, const Op& op, const ValueNames& names, int indent);
+  /// What follows the operands of an op whose operands come first.
+  void print_attributes_and_types(const Function& function, const Op& op);
   void print_operands(const Op& op, const ValueNames& names, std::string_view separator = ", ");
   void print_operand_types(const Function& function, const Op& op);
   void print_result_types(const Function& function, const Op& op);

@@ -304,6 +304,11 @@ void Printer::print_body(const Function& function, const Op& op, const ValueName
 
   out_ += ' ';
   print_operands(op, names);
+  print_attributes_and_types(function, op);
+}
+
+void Printer::print_attributes_and_types(const Function& function, const Op& op) {
+  const auto same_type = [&] { append(out_, " : {}", to_string(function.type(op.results[0]))); };
   switch (op.kind) {
     case OpKind::Convert:
     case OpKind::BitcastConvert:

@@ -34,7 +34,7 @@ struct ResultInfo {
   Evidence evidence = Evidence::Assumed;
 };
 
-/// Roles of every parameter and result of a training step (design.md section 3). A storage alias is never a state mapping.
+/// Roles of every parameter and result of a training step. A storage alias is never a state mapping.
 struct Signature {
   std::vector<ParamInfo> params;
   std::vector<ResultInfo> results;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include <rhino/base/error.hpp>
 #include <rhino/ir/op_info.hpp>
@@ -156,133 +157,167 @@ Access resolve_access(const Function& function, const FusionPlan& plan, ValueId 
   return access;
 }
 
-FusionPlan plan_fusion(const Function& function, int max_steps) {
-  const std::size_t count = function.ops.size();
-  FusionPlan plan;
-  plan.roles.resize(count);
-  plan.absorbed.assign(count, false);
-  plan.materialized.assign(count, true);
-  plan.group.assign(count, -1);
-  for (std::size_t i = 0; i < count; ++i) {
-    plan.roles[i] = role_of(function, function.ops[i]);
-    plan.absorbed[i] = can_absorb(function.ops[i]);
+namespace {
+
+/// The three parts of plan_fusion: who needs memory, what hangs together, and the groups' numbers.
+class FusionPlanner {
+ public:
+  explicit FusionPlanner(const Function& function)
+      : function_(function), depth_(function.values.size(), 0), from_group_(function.values.size(), false),
+        sets_(function.ops.size()) {
+    const std::size_t count = function.ops.size();
+    plan_.roles.resize(count);
+    plan_.absorbed.assign(count, false);
+    plan_.materialized.assign(count, true);
+    plan_.group.assign(count, -1);
+    for (std::size_t i = 0; i < count; ++i) {
+      plan_.roles[i] = role_of(function, function.ops[i]);
+      plan_.absorbed[i] = can_absorb(function.ops[i]);
+    }
   }
 
-  // An absorbable op needs a buffer of its own if anything but a fused op reads it. Consumers come later in the list, so a
-  // backward walk knows about them.
-  std::vector<bool> read_from_memory(function.values.size(), false);
-  for (ValueId result : function.results) read_from_memory[result.index()] = true;
-  for (std::size_t i = count; i-- > 0;) {
-    const Op& op = function.ops[i];
-    if (plan.absorbed[i]) {
-      plan.materialized[i] = read_from_memory[op.results[0].index()];
-      continue;
-    }
-    if (plan.roles[i] != OpRole::Grouped) {
+  FusionPlan run(int max_steps) {
+    find_materialized();
+    keep_sliced_iotas();
+    for (std::size_t i = 0; i < function_.ops.size(); ++i) place(i);
+    number_groups(max_steps);
+    return std::move(plan_);
+  }
+
+ private:
+  void find_materialized();
+  void keep_sliced_iotas();
+  void place(std::size_t i);
+  void place_grouped(std::size_t i);
+  void number_groups(int max_steps);
+
+  /// Whether the op never runs: its consumers read its source.
+  bool is_read_through(std::size_t i) const { return plan_.absorbed[i] && !plan_.materialized[i]; }
+  /// Depth of a consumer that reads the value from memory.
+  int memory_depth(ValueId value) const { return depth_[value.index()] + (from_group_[value.index()] ? 1 : 0); }
+  int deepest(const std::vector<ValueId>& values) const {
+    int depth = 0;
+    for (ValueId value : values) depth = std::max(depth, memory_depth(value));
+    return depth;
+  }
+
+  const Function& function_;
+  FusionPlan plan_;
+  std::vector<int> depth_;        ///< per value
+  std::vector<bool> from_group_;  ///< per value: a grouped op makes it
+  UnionFind sets_;                ///< of ops that share a group
+  /// The last grouped op that read a value densely at a given depth and shape: siblings over one large input share a pass.
+  std::map<std::tuple<std::size_t, int, ir::Dims>, std::size_t> reader_;
+};
+
+/// An absorbable op needs a buffer of its own if anything but a fused op reads it. Consumers come later in the list, so a
+/// backward walk knows about them.
+void FusionPlanner::find_materialized() {
+  std::vector<bool> read_from_memory(function_.values.size(), false);
+  for (ValueId result : function_.results) read_from_memory[result.index()] = true;
+  for (std::size_t i = function_.ops.size(); i-- > 0;) {
+    const Op& op = function_.ops[i];
+    if (plan_.absorbed[i]) {
+      plan_.materialized[i] = read_from_memory[op.results[0].index()];
+    } else if (plan_.roles[i] != OpRole::Grouped) {
       for (ValueId operand : op.operands) read_from_memory[operand.index()] = true;
     }
   }
-  // A sliced iota must exist in memory.
-  for (std::size_t i = 0; i < count; ++i) {
-    const Op& op = function.ops[i];
+}
+
+/// A sliced iota must exist in memory.
+void FusionPlanner::keep_sliced_iotas() {
+  for (const Op& op : function_.ops) {
     if (op.kind != OpKind::Slice) continue;
     for (ValueId value = op.operands[0];;) {
-      const Op* producer = function.producer(value);
+      const Op* producer = function_.producer(value);
       if (producer == nullptr) break;
-      const std::size_t index = function.value(value).producer.index();
+      const std::size_t index = function_.value(value).producer.index();
       if (producer->kind == OpKind::Iota) {
-        plan.absorbed[index] = false;
-        plan.materialized[index] = true;
+        plan_.absorbed[index] = false;
+        plan_.materialized[index] = true;
       }
-      if (!plan.absorbed[index] || producer->operands.empty()) break;
+      if (!plan_.absorbed[index] || producer->operands.empty()) break;
       value = producer->operands[0];
     }
   }
+}
 
-  // Depths, and groups of equal shape and depth.
-  std::vector<int> depth(function.values.size(), 0);
-  std::vector<bool> from_group(function.values.size(), false);
-  UnionFind sets(count);
-  // The last grouped op that read a value densely at a given depth and shape: siblings over one large input share a pass.
-  std::map<std::tuple<std::size_t, int, ir::Dims>, std::size_t> reader;
-  const auto memory_depth = [&](ValueId value) {
-    return depth[value.index()] + (from_group[value.index()] ? 1 : 0);
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    const Op& op = function.ops[i];
-    if (plan.roles[i] == OpRole::View) {
-      for (std::size_t r = 0; r < op.results.size(); ++r) {
-        depth[op.results[r].index()] = memory_depth(op.operands[r]);
-      }
-      continue;
-    }
-    if (plan.roles[i] == OpRole::Literal) continue;
-    if (plan.roles[i] != OpRole::Grouped) {
-      int d = 0;
-      for (ValueId operand : op.operands) d = std::max(d, memory_depth(operand));
-      for (ValueId result : op.results) depth[result.index()] = d + 1;
-      continue;
-    }
-    if (plan.absorbed[i] && !plan.materialized[i]) {
-      // Never runs: its consumers read its source.
-      int d = 0;
-      for (ValueId operand : op.operands) d = std::max(d, memory_depth(operand));
-      depth[op.results[0].index()] = d;
-      continue;
-    }
-    const ir::Dims& shape = function.type(op.results[0]).dims;
-    int d = 0;
-    std::vector<std::size_t> producers;
-    std::vector<std::size_t> sources;
-    const bool was_absorbed = plan.absorbed[i];
-    std::vector<Access> accesses;
-    if (was_absorbed) {
-      // Materialised broadcast, slice or iota: its own access is what it would hand to a consumer.
-      accesses.push_back(resolve_access(function, plan, op.results[0], shape));
+/// Sets the depth of an op's results; a grouped op joins those that it shares a group with.
+void FusionPlanner::place(std::size_t i) {
+  const Op& op = function_.ops[i];
+  if (plan_.roles[i] == OpRole::Literal) return;
+  if (plan_.roles[i] == OpRole::View) {
+    for (std::size_t r = 0; r < op.results.size(); ++r) depth_[op.results[r].index()] = memory_depth(op.operands[r]);
+  } else if (plan_.roles[i] != OpRole::Grouped) {
+    const int depth = deepest(op.operands) + 1;
+    for (ValueId result : op.results) depth_[result.index()] = depth;
+  } else if (is_read_through(i)) {
+    depth_[op.results[0].index()] = deepest(op.operands);
+  } else {
+    place_grouped(i);
+  }
+}
+
+void FusionPlanner::place_grouped(std::size_t i) {
+  const Op& op = function_.ops[i];
+  const ir::Dims& shape = function_.type(op.results[0]).dims;
+  std::vector<Access> accesses;
+  if (plan_.absorbed[i]) {
+    // Materialised broadcast, slice or iota: its own access is what it would hand to a consumer.
+    accesses.push_back(resolve_access(function_, plan_, op.results[0], shape));
+  } else {
+    for (ValueId operand : op.operands) accesses.push_back(resolve_access(function_, plan_, operand, shape));
+  }
+  int depth = 0;
+  std::vector<std::size_t> producers;  // grouped ops that are read at the same index
+  std::vector<std::size_t> sources;    // other values that are read densely
+  for (const Access& access : accesses) {
+    if (access.kind != Access::Kind::Memory) continue;
+    if (access.identity && from_group_[access.base.index()]) {
+      depth = std::max(depth, depth_[access.base.index()]);
+      producers.push_back(function_.value(access.base).producer.index());
     } else {
-      for (ValueId operand : op.operands) accesses.push_back(resolve_access(function, plan, operand, shape));
-    }
-    for (const Access& access : accesses) {
-      if (access.kind != Access::Kind::Memory) continue;
-      const ir::Value& base = function.value(access.base);
-      if (access.identity && from_group[access.base.index()]) {
-        d = std::max(d, depth[access.base.index()]);
-        producers.push_back(base.producer.index());
-      } else {
-        d = std::max(d, memory_depth(access.base));
-        if (access.identity) sources.push_back(access.base.index());
-      }
-    }
-    for (ValueId result : op.results) {
-      depth[result.index()] = d;
-      from_group[result.index()] = true;
-    }
-    for (std::size_t producer : producers) {
-      if (depth[function.ops[producer].results[0].index()] == d) sets.merge(i, producer);
-    }
-    for (std::size_t source : sources) {
-      auto [entry, inserted] = reader.try_emplace({source, d, shape}, i);
-      if (!inserted) {
-        sets.merge(i, entry->second);
-        entry->second = i;
-      }
+      depth = std::max(depth, memory_depth(access.base));
+      if (access.identity) sources.push_back(access.base.index());
     }
   }
-  // A component larger than `max_steps` is cut in program order, so that its pieces only feed later pieces.
+  for (ValueId result : op.results) {
+    depth_[result.index()] = depth;
+    from_group_[result.index()] = true;
+  }
+  for (std::size_t producer : producers) {
+    if (depth_[function_.ops[producer].results[0].index()] == depth) sets_.merge(i, producer);
+  }
+  for (std::size_t source : sources) {
+    auto [entry, inserted] = reader_.try_emplace({source, depth, shape}, i);
+    if (!inserted) {
+      sets_.merge(i, entry->second);
+      entry->second = i;
+    }
+  }
+}
+
+/// A set larger than `max_steps` is cut in program order, so that its pieces only feed later pieces.
+void FusionPlanner::number_groups(int max_steps) {
+  const std::size_t count = function_.ops.size();
   std::vector<int> number(count, -1);
   std::vector<int> steps(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    if (plan.roles[i] != OpRole::Grouped || (plan.absorbed[i] && !plan.materialized[i])) continue;
-    const std::size_t set = sets.find(i);
+    if (plan_.roles[i] != OpRole::Grouped || is_read_through(i)) continue;
+    const std::size_t set = sets_.find(i);
     if (number[set] < 0 || steps[set] == max_steps) {
-      number[set] = plan.groups++;
+      number[set] = plan_.groups++;
       steps[set] = 0;
     }
     ++steps[set];
-    plan.group[i] = number[set];
+    plan_.group[i] = number[set];
   }
-  return plan;
 }
+
+}  // namespace
+
+FusionPlan plan_fusion(const Function& function, int max_steps) { return FusionPlanner(function).run(max_steps); }
 
 ir::FusedExpression build_expression(const Function& function, const FusionPlan& plan, const std::vector<OpId>& members,
                                      const std::vector<ValueId>& outputs, std::vector<ValueId>& inputs) {

@@ -18,7 +18,7 @@ using BufferId = Id<struct BufferTag>;
 
 /// What a buffer is for; decides who fills it and how long it lives.
 enum class BufferKind : std::uint8_t {
-  State,      ///< lives from the first step to the last; filled from the model or a checkpoint
+  State,      ///< lives from the first step to the last; filled from the model before the first step
   Batch,      ///< filled by the data loader before every step
   Constant,   ///< filled once before the first step from the program's literals
   Temporary,  ///< written and read within a step
@@ -118,8 +118,8 @@ struct ResultSlot {
   shard::Layout layout;
 };
 
-/// Everything one rank does in one step, decided before it starts (design.md section 3): tasks in order, buffers at fixed
-/// offsets in one arena, communication groups.
+/// Everything one rank does in one step, decided before it starts: tasks in order, buffers at fixed offsets in one arena,
+/// communication groups. What the planner's side hands to the runtime and to the simulation.
 struct RankProgram {
   std::int64_t rank = 0;
   shard::MeshShape mesh;

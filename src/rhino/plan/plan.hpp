@@ -22,14 +22,14 @@ struct PredictedTime {
 
 /// A candidate that was considered, for reports.
 struct Candidate {
-  std::string name;  ///< e.g. "data x4", "tensor x2*2", "search x2*2"
+  std::string name;  ///< e.g. "data x=4", "tensor x=2, data y=2", "search from data x=4"
   double seconds = 0;
   std::int64_t bytes_per_rank = 0;
   bool feasible = true;
 };
 
-/// Everything that was decided about how a Program runs on many devices (design.md section 3). A value: equal inputs give an
-/// equal Plan whatever the number of searching ranks.
+/// Everything that was decided about how a Program runs on many devices. A value: equal inputs give an equal Plan whatever the
+/// number of searching ranks. Stages, micro-batches, schedule and recomputation have their places, but no planner uses them yet.
 struct Plan {
   static constexpr int format_version = 1;
 

@@ -9,7 +9,7 @@
 
 namespace rhino::plan {
 
-/// What searching ranks share (design.md section 5). The one-process implementation is here; the MPI one in plan/mpi/.
+/// What searching ranks share. The one-process implementation is here; the MPI one in plan/mpi/.
 /// All ranks make the same sequence of `begin` and `agree` calls; draw and publish are free in number.
 class SearchBoard {
  public:

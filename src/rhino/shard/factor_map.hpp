@@ -56,7 +56,7 @@ struct DimFactor {
 /// 4, so 12 is {3 Masked, 4 Parallel}, and a fused [q|k|v] that is split by heads is sliced without moving a byte.
 using TensorFactors = std::vector<std::vector<DimFactor>>;
 
-/// The one description of an op that propagation, partitioning, cost and strategies all use (design.md section 3).
+/// The one description of an op that propagation, partitioning, cost and strategies all use.
 struct FactorMap {
   std::vector<Factor> factors;
   std::vector<TensorFactors> operands;

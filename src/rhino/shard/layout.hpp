@@ -69,7 +69,7 @@ struct DimLayout {
 
 enum class PartialKind : std::uint8_t { Sum, Max, Min, And, Or };
 
-/// Where the elements of a tensor live on a mesh (design.md section 3). Axes that occur nowhere hold equal copies.
+/// Where the elements of a tensor live on a mesh. Axes that occur nowhere hold equal copies.
 /// An axis occurs at most once in a Layout, in a dimension or in `partial_axes`.
 struct Layout {
   std::vector<DimLayout> dims;

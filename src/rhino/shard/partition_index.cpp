@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <rhino/base/error.hpp>
+#include <rhino/base/contains.hpp>
 
 namespace rhino::shard {
 
@@ -24,6 +24,23 @@ ValueId make_whole(Emitter& emitter, const OpSite& site, ValueId value, const ir
   value = reshard_to(emitter, value, type, layout, whole, site.cost);
   layout = std::move(whole);
   return value;
+}
+
+ValueId explicit_positions(Emitter& emitter, ValueId indices, int index_vector_dim) {
+  indices = emitter.to_index(indices);
+  ir::Dims shape = emitter.dims(indices);
+  if (static_cast<std::size_t>(index_vector_dim) < shape.size()) return indices;
+  shape.push_back(1);
+  return emitter.builder().reshape(indices, shape);
+}
+
+ValueId spread_components(Emitter& emitter, const std::vector<ValueId>& components, const ir::Dims& shape,
+                          int index_vector_dim) {
+  ir::Builder& b = emitter.builder();
+  std::vector<ValueId> entries;
+  for (const ValueId component : components) entries.push_back(b.reshape(component, {1}));
+  const ValueId line = entries.size() == 1 ? entries.front() : b.concatenate(entries, 0);
+  return b.broadcast(line, shape, {index_vector_dim});
 }
 
 DimLayout whole_dim(std::int64_t size) { return DimLayout{{SubDim{size, {}}}}; }
@@ -90,7 +107,6 @@ struct GatherPlan {
 
 GatherPlan plan_gather(const OpSite& site, const ir::GatherAttrs& attrs, const MeshShape& mesh) {
   const ir::Dims& sizes = site.operand_types[0].dims;
-  const auto contains = [](const std::vector<int>& list, int d) { return std::find(list.begin(), list.end(), d) != list.end(); };
   GatherPlan plan{std::vector<GatherDim>(sizes.size(), GatherDim::Same), std::vector<int>(sizes.size(), -1)};
   std::size_t next_offset = 0;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -111,13 +127,54 @@ GatherPlan plan_gather(const OpSite& site, const ir::GatherAttrs& attrs, const M
   return plan;
 }
 
+/// Where a device's gather reads, and which of what it reads is its own.
+struct LocalPositions {
+  ValueId indices;
+  ValueId owned;  ///< per position: whether this device has part of the slice; invalid if every device has all
+};
+
+/// Clamps the positions of a gather as the global op does and shifts them into the local block of the masked dimensions, of
+/// which `value`, the local operand, is padded with room for slices that reach over the block's ends.
+LocalPositions localize_positions(Emitter& emitter, const OpSite& site, const ir::GatherAttrs& attrs, const GatherPlan& plan,
+                                  ValueId& value) {
+  ir::Builder& b = emitter.builder();
+  const ir::Dims& sizes = site.operand_types[0].dims;
+  // One upper limit, shift and extent per component of the positions.
+  std::vector<ValueId> lasts, shifts, extents;
+  for (const int dim : attrs.start_index_map) {
+    const auto d = static_cast<std::size_t>(dim);
+    const DimLayout& from = site.operand_dim(0, dim);
+    std::int64_t last = sizes[d] - attrs.slice_sizes[d];
+    if (plan.dims[d] == GatherDim::Same) last = emitter.dims(value)[d] - attrs.slice_sizes[d];
+    ValueId shift = emitter.index(0);
+    std::int64_t extent = last + 1;
+    if (plan.dims[d] == GatherDim::Masked) {
+      const std::int64_t room = attrs.slice_sizes[d] - 1;
+      value = emitter.pad(value, dim, emitter.zero(site.operand_types[0].dtype), room, room, 0);
+      shift = b(OpKind::Subtract, emitter.index(room), emitter.lookup(emitter.block_starts(from)));
+      extent = local_size(from, emitter.mesh()) + room;
+    }
+    lasts.push_back(emitter.index(last));
+    shifts.push_back(shift);
+    extents.push_back(emitter.index(extent));
+  }
+  const int along = attrs.index_vector_dim;
+  ValueId indices = explicit_positions(emitter, site.operands[1], along);
+  const ir::Dims shape = emitter.dims(indices);
+  const ValueId none = b.broadcast_scalar(emitter.index(0), shape);
+  indices = clamp_index(emitter, indices, none, spread_components(emitter, lasts, shape, along));
+  indices = b(OpKind::Add, indices, spread_components(emitter, shifts, shape, along));
+  const ValueId inside = b(OpKind::And, b.compare(indices, none, ir::Comparison::Ge),
+                           b.compare(indices, spread_components(emitter, extents, shape, along), ir::Comparison::Lt));
+  return {indices, b.reduce(inside, ir::ReducerKind::And, {along})};
+}
+
 }  // namespace
 
 std::vector<ValueId> emit_gather(Emitter& emitter, const OpSite& site) {
   ir::Builder& b = emitter.builder();
-  const MeshShape& mesh = emitter.mesh();
   ir::GatherAttrs attrs = site.op.as<ir::GatherAttrs>();
-  const GatherPlan plan = plan_gather(site, attrs, mesh);
+  const GatherPlan plan = plan_gather(site, attrs, emitter.mesh());
   const ir::Dims& sizes = site.operand_types[0].dims;
   ValueId value = site.operands[0];
   Layout read = site.operand_layouts[0];
@@ -133,7 +190,7 @@ std::vector<ValueId> emit_gather(Emitter& emitter, const OpSite& site) {
       const auto& partial = site.result_layouts[0].partial_axes;
       for (const SubDim& sub : from.subs) {
         for (const AxisId axis : sub.axes) {
-          if (std::find(partial.begin(), partial.end(), axis) != partial.end()) counted_once.push_back(axis);
+          if (contains(partial, axis)) counted_once.push_back(axis);
         }
       }
       if (plan.result_dim[d] >= 0) {
@@ -146,56 +203,17 @@ std::vector<ValueId> emit_gather(Emitter& emitter, const OpSite& site) {
   }
   const PartialKind kind = site.result_layouts[0].partial_kind;
   const DType dtype = site.result_types[0].dtype;
-  ValueId indices = site.operands[1];
-  ValueId owned;  // per position: whether this device has part of the slice
-  if (masked) {
-    indices = emitter.to_index(indices);
-    ir::Dims shape = emitter.dims(indices);
-    const auto vector_dim = static_cast<std::size_t>(attrs.index_vector_dim);
-    const bool implicit = vector_dim == shape.size();
-    if (implicit) {
-      shape.push_back(1);
-      indices = b.reshape(indices, shape);
-    }
-    // One lower and upper limit, shift and extent per component of the index vector.
-    std::vector<ValueId> lasts, shifts, extents;
-    for (const int dim : attrs.start_index_map) {
-      const auto d = static_cast<std::size_t>(dim);
-      const DimLayout& from = site.operand_dim(0, dim);
-      std::int64_t last = sizes[d] - attrs.slice_sizes[d];
-      if (plan.dims[d] == GatherDim::Same) last = emitter.dims(value)[d] - attrs.slice_sizes[d];
-      ValueId shift = emitter.index(0);
-      std::int64_t extent = last + 1;
-      if (plan.dims[d] == GatherDim::Masked) {
-        const std::int64_t room = attrs.slice_sizes[d] - 1;
-        value = emitter.pad(value, dim, emitter.zero(site.operand_types[0].dtype), room, room, 0);
-        shift = b(OpKind::Subtract, emitter.index(room), emitter.lookup(emitter.block_starts(from)));
-        extent = local_size(from, mesh) + room;
-      }
-      lasts.push_back(b.reshape(emitter.index(last), {1}));
-      shifts.push_back(b.reshape(shift, {1}));
-      extents.push_back(b.reshape(emitter.index(extent), {1}));
-    }
-    const auto spread = [&](const std::vector<ValueId>& entries) {
-      const ValueId line = entries.size() == 1 ? entries.front() : b.concatenate(entries, 0);
-      return b.broadcast(line, shape, {attrs.index_vector_dim});
-    };
-    const ValueId none = b.broadcast_scalar(emitter.index(0), shape);
-    indices = clamp_index(emitter, indices, none, spread(lasts));
-    indices = b(OpKind::Add, indices, spread(shifts));
-    const ValueId inside = b(OpKind::And, b.compare(indices, none, ir::Comparison::Ge),
-                             b.compare(indices, spread(extents), ir::Comparison::Lt));
-    owned = b.reduce(inside, ir::ReducerKind::And, {attrs.index_vector_dim});
-  }
-  ValueId result = b.add(OpKind::Gather, {value, indices}, attrs);
+  LocalPositions local{site.operands[1], {}};
+  if (masked) local = localize_positions(emitter, site, attrs, plan, value);
+  ValueId result = b.add(OpKind::Gather, {value, local.indices}, attrs);
   if (masked) {
     std::vector<int> batch_dims;
     const int rank = emitter.type(result).rank();
     for (int d = 0; d < rank; ++d) {
-      if (std::find(attrs.offset_dims.begin(), attrs.offset_dims.end(), d) == attrs.offset_dims.end()) batch_dims.push_back(d);
+      if (!contains(attrs.offset_dims, d)) batch_dims.push_back(d);
     }
     const ir::Dims shape = emitter.dims(result);
-    result = b.select(b.broadcast(owned, shape, batch_dims), result,
+    result = b.select(b.broadcast(local.owned, shape, batch_dims), result,
                       b.broadcast_scalar(emitter.identity(kind, dtype), shape));
   }
   if (!counted_once.empty()) {

@@ -89,6 +89,45 @@ std::vector<int> window_dims(const ir::ScatterAttrs& attrs, std::size_t rank) {
   return along;
 }
 
+/// Where the updates are split over positions, each device's result is partial: the input shall count once, and padding of
+/// the updates change nothing.
+void count_inputs_once(Emitter& emitter, const OpSite& site, const ir::ScatterAttrs& attrs, std::vector<ValueId>& operands) {
+  std::vector<AxisId> partial_axes;
+  for (std::size_t f = 0; f < site.map.factors.size(); ++f) {
+    if (site.map.factors[f].kind != FactorKind::Reduction) continue;
+    for (const SubDim& sub : site.strategy.factors[f].subs) partial_axes.insert(partial_axes.end(), sub.axes.begin(), sub.axes.end());
+  }
+  if (emitter.mesh().group_size(partial_axes) == 1) return;
+  RHINO_ASSERT(operands.size() == 3, "only a scatter into one tensor has partial results");
+  std::vector<int> scatter_dims;  // of the updates: those that run over positions
+  for (std::size_t u = 0; u < site.operand_types[2].dims.size(); ++u) {
+    if (!contains(attrs.update_window_dims, static_cast<int>(u))) scatter_dims.push_back(static_cast<int>(u));
+  }
+  const PartialKind kind = site.result_layouts[0].partial_kind;
+  operands[0] = contribute_once(emitter, site, 0, partial_axes, kind);
+  operands[2] = emitter.mask_padding(operands[2], site.operand_layouts[2], scatter_dims,
+                                     emitter.identity(kind, site.operand_types[2].dtype));
+}
+
+/// The positions of a scatter relative to the local block: `shift` per dimension (invalid: none) is subtracted. Positions far
+/// outside (beyond `reach`, the window's extent, or `sizes`) are brought near first, so that nothing overflows.
+ValueId shift_positions(Emitter& emitter, const ir::ScatterAttrs& attrs, ValueId indices, const ir::Dims& sizes,
+                        const std::vector<std::int64_t>& reach, const std::vector<ValueId>& shift) {
+  std::vector<ValueId> lowest, highest, shifts;
+  for (const int dim : attrs.scatter_dims_to_operand_dims) {
+    const auto d = static_cast<std::size_t>(dim);
+    lowest.push_back(emitter.index(-reach[d]));
+    highest.push_back(emitter.index(sizes[d]));
+    shifts.push_back(shift[d].valid() ? shift[d] : emitter.index(0));
+  }
+  const int along = attrs.index_vector_dim;
+  indices = explicit_positions(emitter, indices, along);
+  const ir::Dims shape = emitter.dims(indices);
+  indices = clamp_index(emitter, indices, spread_components(emitter, lowest, shape, along),
+                        spread_components(emitter, highest, shape, along));
+  return emitter.builder()(OpKind::Subtract, indices, spread_components(emitter, shifts, shape, along));
+}
+
 }  // namespace
 
 std::vector<ValueId> emit_scatter(Emitter& emitter, const OpSite& site) {
@@ -102,24 +141,7 @@ std::vector<ValueId> emit_scatter(Emitter& emitter, const OpSite& site) {
   std::vector<Layout> layouts = site.operand_layouts;
   std::vector<Layout> computed = site.result_layouts;
 
-  // Split updates: each device's result is partial, the inputs count once, padding updates nothing.
-  std::vector<int> scatter_dims;
-  std::vector<AxisId> partial_axes;
-  for (std::size_t u = 0; u < site.operand_types[inputs + 1].dims.size(); ++u) {
-    if (!contains(attrs.update_window_dims, static_cast<int>(u))) scatter_dims.push_back(static_cast<int>(u));
-  }
-  for (std::size_t f = 0; f < site.map.factors.size(); ++f) {
-    if (site.map.factors[f].kind != FactorKind::Reduction) continue;
-    for (const SubDim& sub : site.strategy.factors[f].subs) partial_axes.insert(partial_axes.end(), sub.axes.begin(), sub.axes.end());
-  }
-  if (mesh.group_size(partial_axes) > 1) {
-    RHINO_ASSERT(inputs == 1, "only a scatter into one tensor has partial results");
-    const PartialKind kind = site.result_layouts[0].partial_kind;
-    operands[0] = contribute_once(emitter, site, 0, partial_axes, kind);
-    operands[2] = emitter.mask_padding(operands[2], site.operand_layouts[2], scatter_dims,
-                                       emitter.identity(kind, site.operand_types[2].dtype));
-  }
-
+  count_inputs_once(emitter, site, attrs, operands);
   std::vector<ValueId> shift(sizes.size());   // subtracted from the positions along an owned dimension
   std::vector<std::int64_t> reach(sizes.size(), 1);
   bool owned = false;
@@ -155,28 +177,7 @@ std::vector<ValueId> emit_scatter(Emitter& emitter, const OpSite& site) {
       computed[i].dims[d] = whole_dim(to.size());
     }
   }
-  if (owned) {
-    ValueId indices = emitter.to_index(operands[inputs]);
-    ir::Dims shape = emitter.dims(indices);
-    if (static_cast<std::size_t>(attrs.index_vector_dim) == shape.size()) {
-      shape.push_back(1);
-      indices = b.reshape(indices, shape);
-    }
-    // Positions far outside are brought near first, so that the shift cannot overflow.
-    std::vector<ValueId> lowest, highest, shifts;
-    for (const int dim : attrs.scatter_dims_to_operand_dims) {
-      const auto d = static_cast<std::size_t>(dim);
-      lowest.push_back(b.reshape(emitter.index(-reach[d]), {1}));
-      highest.push_back(b.reshape(emitter.index(sizes[d]), {1}));
-      shifts.push_back(b.reshape(shift[d].valid() ? shift[d] : emitter.index(0), {1}));
-    }
-    const auto spread = [&](const std::vector<ValueId>& entries) {
-      const ValueId line = entries.size() == 1 ? entries.front() : b.concatenate(entries, 0);
-      return b.broadcast(line, shape, {attrs.index_vector_dim});
-    };
-    indices = clamp_index(emitter, indices, spread(lowest), spread(highest));
-    operands[inputs] = b(OpKind::Subtract, indices, spread(shifts));
-  }
+  if (owned) operands[inputs] = shift_positions(emitter, attrs, operands[inputs], sizes, reach, shift);
   std::vector<ValueId> results = b.add_multi(OpKind::Scatter, operands, attrs, site.regions);
   for (std::size_t r = 0; r < results.size(); ++r) {
     results[r] = reshard_to(emitter, results[r], site.result_types[r], computed[r], site.result_layouts[r], site.cost);
