@@ -108,7 +108,7 @@ Action declare(CommandLine& cli) {
   cli.add_option("FILE", options->file, "Blocks as CSV: id,lower,upper,size with half-open times; offset: where a block must lie").required();
   cli.add_option("--capacity", options->capacity, "Bytes that must do; without it: as few as possible").range(0, std::int64_t{1} << 60);
   cli.add_option("--alignment", options->alignment, "Of all offsets, in bytes").range(1, std::int64_t{1} << 40);
-  cli.add_option("--seconds", options->seconds, "Time to search");
+  cli.add_option("--seconds", options->seconds, "Seconds to search (default 60)");
   cli.add_option("--work", options->work, "Nodes to search instead of a time: gives the same on every machine").range(0, std::int64_t{1} << 50);
   cli.add_option("-o,--output", options->output, "CSV to write, with the offsets");
   cli.add_option("--check", options->check, "Check the offsets in this CSV instead of finding some");

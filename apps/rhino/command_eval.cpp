@@ -283,7 +283,7 @@ Action declare(CommandLine& cli) {
 }  // namespace command_eval
 
 const Command eval_command = {"eval", "run a program on the reference kernels and evaluate its check.expect_* calls",
-                              "rhino eval step.mlir\nrhino eval --quiet --summary stablehlo/testdata --only '^scatter'",
+                              "rhino eval cases.mlir\nrhino eval --quiet --summary stablehlo/testdata --only '^scatter'",
                               command_eval::declare};
 
 }  // namespace rhino::app

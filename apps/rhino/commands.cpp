@@ -44,7 +44,8 @@ std::string program_help() {
       "\n`rhino help decks` lists the keys of a deck (TOML), `rhino --version` prints the version.\n"
       "exit codes: 0 done; 1 ran, and the answer is no; 2 wrong flags or deck; 3 wrong file or program;\n"
       "            4 the machine failed (disk, memory, MPI, a lost rank); 70 a fault of Rhino itself\n"
-      "environment: RHINO_LOG=debug|info|warn|error|off sets which messages are shown\n";
+      "environment: RHINO_LOG=debug|info|warn|error|off sets which messages are shown;\n"
+      "             RHINO_CALIBRATION=FILE is what `calibrate` writes and planning for this machine reads\n";
   return help;
 }
 

@@ -119,7 +119,7 @@ struct ResultSlot {
 };
 
 /// Everything one rank does in one step, decided before it starts: tasks in order, buffers at fixed offsets in one arena,
-/// communication groups. What the planner's side hands to the runtime and to the simulation.
+/// communication groups.
 struct RankProgram {
   std::int64_t rank = 0;
   shard::MeshShape mesh;
