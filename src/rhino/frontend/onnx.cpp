@@ -180,12 +180,22 @@ class Conversion {
     if (!values_.define(name, value)) fail(fmt::format("{} {} is defined twice", what, frontend::in_quotes(name)));
   }
 
+  /// PyTorch numbers what it transposed for a product ("onnx::MatMul_1716"): such a weight is named by the module of
+  /// its node, "/encoder/dense/MatMul" giving "/encoder/dense/weight".
+  static std::string telling_name(const std::string& name, const Node& user) {
+    const std::size_t slash = user.name.rfind('/');
+    if (!name.starts_with("onnx::") || slash == std::string::npos || slash == 0) return name;
+    return user.name.substr(0, slash) + "/weight";
+  }
+
   /// Weights of floats become state, the others constants; what nothing uses is left out.
   void declare_initializers() {
     std::set<std::string, std::less<>> used(model_.outputs.begin(), model_.outputs.end()), numbers, statistics;
+    std::map<std::string, const Node*> users;
     for (const Node& node : model_.nodes) {
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         used.insert(node.inputs[i]);
+        users.try_emplace(node.inputs[i], &node);
         if (is_number_operand(node.op, i)) numbers.insert(node.inputs[i]);
         if (node.op == "BatchNormalization" && i >= 3) statistics.insert(node.inputs[i]);
       }
@@ -197,7 +207,9 @@ class Conversion {
         define(name, target_.graph().constant(value), "initializer");
         continue;
       }
-      OnnxWeight weight{name, path_of(name), ir::StateKind::Param, value};
+      const auto user = users.find(name);
+      const std::string known_as = user == users.end() ? name : telling_name(name, *user->second);
+      OnnxWeight weight{name, path_of(known_as), ir::StateKind::Param, value};
       if (statistics.contains(name)) weight.kind = ir::StateKind::Statistics;
       define(name, target_.weight(weight), "initializer");
       weight.value = {};

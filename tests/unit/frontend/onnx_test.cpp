@@ -111,6 +111,12 @@ TEST(Onnx, WeightsHavePathsAndKinds) {
   EXPECT_EQ(kinds.at("layer2/downsample/0/weight"), ir::StateKind::Param);
   EXPECT_EQ(kinds.at("bn1/bias"), ir::StateKind::Param);
   EXPECT_EQ(kinds.at("bn1/running_var"), ir::StateKind::Statistics);
+
+  // Weights that the exporter transposed and numbered are found by the module that uses them.
+  Target bert;
+  build_onnx(read_file(data("bert.onnx")), options({{"batch", 2}, {"sequence", 6}}), bert);
+  for (const char* path : {"layer/1/query/weight", "layer/1/query/bias"})
+    EXPECT_EQ(std::ranges::count(bert.weights, path, &OnnxWeight::path), 1) << path;
 }
 
 TEST(Onnx, DimensionsMustHaveASize) {
