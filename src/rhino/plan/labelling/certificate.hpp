@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace rhino::plan::labelling {
@@ -36,6 +37,7 @@ struct Certificate {
     std::int64_t time = 0;
     std::int64_t price = 0;  ///< of one unit of usage at this point of time, >= 0
   };
+  std::optional<std::int64_t> claim;  ///< the bound that it must prove, if it was written down with it
   int shift = 0;
   std::vector<Price> prices;
   std::vector<ProofStep> steps;

@@ -380,7 +380,10 @@ Wide check_bound(const Problem& problem, const Certificate& certificate) {
   check_problem(problem);
   Replay replay(problem, certificate);
   RHINO_CHECK(replay.replay(), "the certificate leaves a node without strategies: nothing is feasible");
-  return replay.bound();
+  const Wide bound = replay.bound();
+  RHINO_CHECK(!certificate.claim || bound >= *certificate.claim, "the certificate claims the bound {} but proves only {}",
+              *certificate.claim, to_string(bound));
+  return bound;
 }
 
 bool check_infeasible(const Problem& problem, const Certificate& certificate) {

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -273,6 +274,58 @@ void append_table(std::string& out, const char* name, const Elements& elements, 
   out += ']';
 }
 
+constexpr std::array kinds = {"drop", "dominated", "separate", "eliminate"};  // as ProofStep::Kind counts
+
+/// An array that must have `size` entries, or any number if that is negative.
+const nlohmann::json& list(const nlohmann::json& json, int size, const char* what) {
+  RHINO_CHECK(json.is_array() && (size < 0 || json.size() == static_cast<std::size_t>(size)), "{} are no list of {}", what,
+              size < 0 ? "entries" : fmt::format("{} entries", size));
+  return json;
+}
+
+std::int64_t whole(const nlohmann::json& json, const char* what) {
+  RHINO_CHECK(json.is_number_integer() && !(json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}),
+              "{} hold something else than whole numbers of 64 bits", what);
+  return json.get<std::int64_t>();
+}
+
+int small(const nlohmann::json& json, const char* what) {
+  const std::int64_t value = whole(json, what);
+  RHINO_CHECK(value >= -1 && value <= std::numeric_limits<int>::max(), "{} hold the index {}", what, value);
+  return static_cast<int>(value);
+}
+
+Certificate certificate_of(const nlohmann::json& json) {
+  RHINO_CHECK(json.is_object(), "is no JSON object (or a broken one)");
+  for (const char* key : {"bound", "shift", "prices", "steps", "messages"}) RHINO_CHECK(json.contains(key), "{} is missing", key);
+  RHINO_CHECK(json.size() == 5, "there is more than bound, shift, prices, steps and messages");
+  Certificate certificate;
+  if (!json["bound"].is_null()) certificate.claim = whole(json["bound"], "bound");
+  certificate.shift = small(json["shift"], "shift");
+  for (const auto& price : list(json["prices"], -1, "prices")) {
+    list(price, 2, "prices");
+    certificate.prices.push_back({whole(price[0], "prices"), whole(price[1], "prices")});
+  }
+  for (const auto& step : list(json["steps"], -1, "steps")) {
+    list(step, 4, "steps");
+    const auto kind = std::find(kinds.begin(), kinds.end(), step[0]);
+    RHINO_CHECK(kind != kinds.end(), "step {} is of a kind that is not known", certificate.steps.size());
+    certificate.steps.push_back({static_cast<ProofStep::Kind>(kind - kinds.begin()), small(step[1], "steps"),
+                                 small(step[2], "steps"), small(step[3], "steps")});
+  }
+  const auto numbers = [](const nlohmann::json& values) {
+    std::vector<std::int64_t> result;
+    for (const auto& value : list(values, -1, "messages")) result.push_back(whole(value, "messages"));
+    return result;
+  };
+  for (const auto& message : list(json["messages"], -1, "messages")) {
+    list(message, 4, "messages");
+    certificate.messages.push_back(
+        {small(message[0], "messages"), small(message[1], "messages"), numbers(message[2]), numbers(message[3])});
+  }
+  return certificate;
+}
+
 }  // namespace
 
 Problem parse_problem(std::string_view json) { return parse(json); }
@@ -321,6 +374,37 @@ std::vector<int> read_assignment(const std::filesystem::path& path) {
 
 void write_assignment(const std::filesystem::path& path, const std::vector<int>& assignment) {
   write_file(path, fmt::format("[{}]\n", fmt::join(assignment, ",")));
+}
+
+Certificate read_certificate(const std::filesystem::path& path) {
+  const std::string text = read_text(path);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  try {
+    return certificate_of(json);
+  } catch (const InputError& error) {
+    RHINO_FAIL(InputError, "{}: {}", path.string(), error.what());
+  }
+}
+
+void write_certificate(const std::filesystem::path& path, const Certificate& certificate) {
+  std::string out = fmt::format("{{\"bound\": {}, \"shift\": {},\n",
+                                certificate.claim ? std::to_string(*certificate.claim) : "null", certificate.shift);
+  append_table(out, "prices", certificate.prices, [&](const Certificate::Price& price) {
+    out += fmt::format("[{},{}]", price.time, price.price);
+  });
+  out += ",\n";
+  append_table(out, "steps", certificate.steps, [&](const ProofStep& step) {
+    out += fmt::format("[\"{}\",{},{},{}]", kinds[static_cast<std::size_t>(step.kind)], step.node, step.state, step.other);
+  });
+  out += ",\n";
+  append_table(out, "messages", certificate.messages, [&](const Message& message) {
+    out += fmt::format("[{},{},", message.first, message.second);
+    append_list(out, message.to_first);
+    out += ',';
+    append_list(out, message.to_second);
+    out += ']';
+  });
+  write_file(path, out + "}\n");
 }
 
 }  // namespace rhino::plan::labelling

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "certificate.hpp"
 #include "problem.hpp"
 
 namespace rhino::plan::labelling {
@@ -21,5 +22,11 @@ std::string to_json(const Problem& problem);
 /// An assignment as a JSON array of strategies. Reading throws InputError; writing EnvironmentError.
 std::vector<int> read_assignment(const std::filesystem::path& path);
 void write_assignment(const std::filesystem::path& path, const std::vector<int>& assignment);
+
+/// A certificate as JSON: {"bound": B or null, "shift": S, "prices": [[time, price], ..], "steps": [[kind, node, state, other], ..], "messages":
+/// [[first, second, [to_first ..], [to_second ..]], ..]}, the kinds as words. What is read has this shape, no more: whether it
+/// proves anything is for checker.hpp. Reading throws InputError; writing EnvironmentError.
+Certificate read_certificate(const std::filesystem::path& path);
+void write_certificate(const std::filesystem::path& path, const Certificate& certificate);
 
 }  // namespace rhino::plan::labelling

@@ -6,10 +6,13 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <rhino/base/error.hpp>
+#include <rhino/plan/labelling/checker.hpp>
+#include <rhino/plan/labelling/solve.hpp>
 
 #include "random_labelling.hpp"
 
@@ -124,6 +127,47 @@ TEST(LabellingFile, AssignmentsRoundTrip) {
   EXPECT_EQ(read_assignment("solution.json"), (std::vector<int>{0, 3, 1}));
   write("bad.json", "[0, -1]");
   EXPECT_THROW(read_assignment("bad.json"), InputError);
+}
+
+TEST(LabellingFile, CertificatesRoundTripAndProveTheSame) {
+  const Problem problem = parse_problem(good);
+  const Solution solution = solve(problem);
+  ASSERT_TRUE(solution.bound);
+  write_certificate("proof.json", solution.certificate);
+  EXPECT_TRUE(check_bound(problem, read_certificate("proof.json")) == *solution.bound);
+  Certificate claims = solution.certificate;
+  claims.claim = static_cast<std::int64_t>(*solution.bound);
+  write_certificate("proof.json", claims);
+  EXPECT_TRUE(check_bound(problem, read_certificate("proof.json")) == *solution.bound);
+  ++*claims.claim;
+  write_certificate("proof.json", claims);
+  EXPECT_THROW(check_bound(problem, read_certificate("proof.json")), InputError);
+}
+
+std::string certificate_error(const std::string& text) {
+  write("bad_proof.json", text);
+  try {
+    read_certificate("bad_proof.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(LabellingFile, BrokenCertificatesAreRefused) {
+  const auto with = [](const char* shift, const char* prices, const char* steps, const char* messages) {
+    return fmt::format("{{\"bound\": null, \"shift\": {}, \"prices\": {}, \"steps\": {}, \"messages\": {}}}", shift, prices, steps, messages);
+  };
+  EXPECT_EQ(certificate_error(with("0", "[[1,2]]", "[[\"drop\",0,0,-1]]", "[[0,1,[3],[-4]]]")), "no error");
+  EXPECT_THAT(certificate_error(with("0", "[[1,2]]", "[]", "[").substr(0, 30)), HasSubstr("broken"));
+  EXPECT_THAT(certificate_error("{}"), HasSubstr("bound is missing"));
+  EXPECT_THAT(certificate_error("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(certificate_error(with("0.5", "[]", "[]", "[]")), HasSubstr("whole"));
+  EXPECT_THAT(certificate_error(with("0", "[[1]]", "[]", "[]")), HasSubstr("prices are no list of 2"));
+  EXPECT_THAT(certificate_error(with("0", "[[1,99999999999999999999]]", "[]", "[]")), HasSubstr("whole"));
+  EXPECT_THAT(certificate_error(with("0", "[]", "[[\"guess\",0,0,0]]", "[]")), HasSubstr("not known"));
+  EXPECT_THAT(certificate_error(with("0", "[]", "[[\"drop\",-5,0,0]]", "[]")), HasSubstr("index -5"));
+  EXPECT_THAT(certificate_error(with("0", "[]", "[]", "[[0,1,3,4]]")), HasSubstr("messages are no list"));
 }
 
 }  // namespace
