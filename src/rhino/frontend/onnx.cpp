@@ -56,7 +56,7 @@ class Conversion {
     declare_initializers();
     for (const Node& node : model_.nodes)
       convert(node);
-    OnnxResult result{{}, model_.opset, model_.producer};
+    OnnxResult result{{}, model_.producer};
     if (model_.outputs.empty()) fail("the graph has no outputs");
     for (const std::string& name : model_.outputs) {
       const Tensor* value = values_.find(name);

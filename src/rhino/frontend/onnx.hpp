@@ -55,8 +55,7 @@ struct OnnxOptions {
 
 struct OnnxResult {
   std::vector<std::pair<std::string, ir::Tensor>> outputs;  ///< by path
-  std::int64_t opset = 0;
-  std::string producer;
+  std::string producer;  ///< program and version that wrote the file, if it says so
 };
 
 /// Whether these are the first bytes of an ONNX file.
