@@ -51,7 +51,7 @@ int find(const Flags& flags) {
   const plan::Plan plan = choose_plan(deck, model, devices, *board);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!session.root()) return 0;
-  fmt::print("{}found in {} by {} rank{}\n", plan::to_string(plan, model.program), human_seconds(seconds), searching,
+  fmt::print("{}found in {} by {} rank{}\n", plan::to_string(plan, model.program, &model.signature), human_seconds(seconds), searching,
              searching == 1 ? "" : "s");
   if (!deck.text("plan.output").empty()) {
     io::write_plan(plan, deck.text("plan.output"));

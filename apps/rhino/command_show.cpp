@@ -168,7 +168,7 @@ int show_plan(const Arguments& arguments) {
   }
   const io::ModelReader model = open_model(arguments.model);
   plan::check_plan(plan, model.program(), plan.devices);
-  fmt::print("{}", plan::to_string(plan, model.program()));
+  fmt::print("{}", plan::to_string(plan, model.program(), &model.signature()));
   return 0;
 }
 

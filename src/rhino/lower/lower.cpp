@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/ir/op_info.hpp>
 #include <rhino/ir/passes.hpp>
@@ -89,7 +90,7 @@ class Emitter {
         groups_.emplace(*attrs.groups, static_cast<std::uint32_t>(out_.groups.size()));
     if (inserted) {
       const auto mine = std::find_if(attrs.groups->begin(), attrs.groups->end(), [&](const auto& members) {
-        return std::find(members.begin(), members.end(), out_.rank) != members.end();
+        return contains(members, out_.rank);
       });
       out_.groups.push_back(mine == attrs.groups->end() ? std::vector<std::int64_t>{} : *mine);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/base/math.hpp>
 
@@ -262,7 +263,7 @@ class FunctionPlanner {
       const Storage& block = p_.storage(at);
       const bool dead = block.kind == BufferKind::Temporary && block.reusable && block.last <= until &&
                         last_reader_[root(read).index()] <= u && block.bytes == bytes(value) && at.offset == 0;
-      if (!dead || std::find(taken.begin(), taken.end(), at.storage) != taken.end()) continue;
+      if (!dead || contains(taken, at.storage)) continue;
       // Another value of the same block may be read by this unit in another way.
       const bool all_dense = std::all_of(unit.reads.begin(), unit.reads.end(), [&](ValueId other) {
         return place(other).storage != at.storage || writes_over(unit, value, other);
@@ -293,7 +294,7 @@ class FunctionPlanner {
         const Storage& block = p_.storage(source);
         const bool free = block.kind == BufferKind::Temporary && block.reusable && block.last <= unit.end && source.offset == 0 &&
                           block.bytes == bytes(op.operands[i]) &&
-                          std::find(taken.begin(), taken.end(), source.storage) == taken.end() &&
+                          !contains(taken, source.storage) &&
                           std::count_if(op.operands.begin(), op.operands.end(), [&](ValueId v) {
                             return place(v).storage == source.storage;
                           }) == 1;

@@ -8,6 +8,7 @@
 #include <rhino/base/error.hpp>
 #include <rhino/base/strings.hpp>
 #include <rhino/ir/op_info.hpp>
+#include <rhino/ir/signature.hpp>
 #include <rhino/ir/text.hpp>
 
 namespace rhino::plan {
@@ -39,7 +40,7 @@ void check_plan(const Plan& plan, const ir::Program& program, std::int64_t devic
   shard::check_sharding(program, plan.sharding);
 }
 
-std::string to_string(const Plan& plan, const ir::Program& program) {
+std::string to_string(const Plan& plan, const ir::Program& program, const ir::Signature* signature) {
   const shard::MeshShape& mesh = plan.sharding.mesh;
   std::string axes;
   for (const shard::MeshAxis& axis : mesh.axes()) axes += fmt::format("{}{}={}", axes.empty() ? "" : " ", axis.name, axis.size);
@@ -59,7 +60,8 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
   const shard::FunctionSharding& decisions = plan.sharding.functions[program.main.index()];
   text += "parameters:\n";
   for (std::size_t i = 0; i < entry.params.size(); ++i) {
-    text += fmt::format("  {} {}\n", ir::to_string(entry.type(entry.params[i])), shard::to_string(decisions.params[i], mesh));
+    text += fmt::format("  {} {}{}\n", ir::to_string(entry.type(entry.params[i])), shard::to_string(decisions.params[i], mesh),
+                        signature == nullptr ? "" : "  " + signature->params[i].path);
   }
   text += "products and convolutions:\n";
   for (std::size_t i = 0; i < entry.ops.size(); ++i) {

@@ -9,6 +9,10 @@
 #include <rhino/ir/program.hpp>
 #include <rhino/shard/sharding.hpp>
 
+namespace rhino::ir {
+struct Signature;
+}
+
 namespace rhino::plan {
 
 enum class Schedule : std::uint8_t { None, GPipe, OneForwardOneBackward, Interleaved, TokenLevel };
@@ -68,7 +72,8 @@ Hash128 hash(const ir::Program& program);
 /// Throws InputError unless `plan` belongs to `program`, is complete and fits `devices`.
 void check_plan(const Plan& plan, const ir::Program& program, std::int64_t devices);
 
-/// Text form: header, mesh, layouts of parameters, strategies of the ops that compute most.
-std::string to_string(const Plan& plan, const ir::Program& program);
+/// Text form: header, mesh, candidates, layouts of the parameters (by path, where `signature` is given) and of the operands
+/// and results of products and convolutions.
+std::string to_string(const Plan& plan, const ir::Program& program, const ir::Signature* signature = nullptr);
 
 }  // namespace rhino::plan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/factor_rules.hpp>
 
 namespace rhino::shard {
@@ -53,7 +53,7 @@ bool is_identity(const ir::Function& function, ir::ValueId value, PartialKind ki
 
 bool carries_partial(const ir::Program& program, const ir::Function& function, const ir::Op& op, PartialKind kind,
                      const std::vector<bool>& partial_operands) {
-  if (std::find(partial_operands.begin(), partial_operands.end(), true) == partial_operands.end()) return false;
+  if (!contains(partial_operands, true)) return false;
   const bool sum = kind == PartialKind::Sum;
   const ir::DType dtype = function.type(op.results[0]).dtype;
   /// Operand arrives partial, or may be taken for partial although it is whole.
@@ -110,7 +110,7 @@ bool carries_partial(const ir::Program& program, const ir::Function& function, c
       return all(partial, 0, n);
     // Its operands have types of their own, and all results are said to be partial: none may be whole.
     case ir::OpKind::OptimizationBarrier:
-      return std::find(partial_operands.begin(), partial_operands.end(), false) == partial_operands.end();
+      return !contains(partial_operands, false);
     case ir::OpKind::DynamicSlice:
     case ir::OpKind::Gather:
       return all(whole, 1, n);

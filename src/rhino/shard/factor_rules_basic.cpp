@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops, creation of tensors, sorting, and the ops whose layouts are decided elsewhere.
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/factor_rules.hpp>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void factors_transpose(FactorMapBuilder& map) {
 void factors_reverse(FactorMapBuilder& map) {
   const auto& reversed = map.op().as<ir::DimensionsAttrs>().dimensions;
   for (int d = 0; d < map.result(0).rank(); ++d) {
-    const bool turns = std::find(reversed.begin(), reversed.end(), d) != reversed.end();
+    const bool turns = contains(reversed, d);
     map.add(turns ? FactorKind::Halo : FactorKind::Parallel, {result_at(0, d), operand_at(0, d)});
   }
 }

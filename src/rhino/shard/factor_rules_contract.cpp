@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions, reductions and windows.
+#include <rhino/base/contains.hpp>
 #include <rhino/shard/factor_rules.hpp>
 
-#include <algorithm>
 
 namespace rhino::shard {
 
@@ -26,8 +26,7 @@ void factors_dot_general(FactorMapBuilder& map) {
             partial_kind_of(ir::ReducerKind::Add, map.result(0).dtype).value());
   const auto add_free = [&](int operand, const std::vector<int>& batch, const std::vector<int>& contracting) {
     for (int d = 0; d < map.operand(operand).rank(); ++d) {
-      const bool free = std::find(batch.begin(), batch.end(), d) == batch.end() &&
-                        std::find(contracting.begin(), contracting.end(), d) == contracting.end();
+      const bool free = !contains(batch, d) && !contains(contracting, d);
       if (free) map.parallel({result_at(0, r++), operand_at(operand, d)});
     }
   };
@@ -98,7 +97,7 @@ void factors_reduce(FactorMapBuilder& map) {
              : std::nullopt;
   int r = 0;
   for (int d = 0; d < map.operand(0).rank(); ++d) {
-    if (std::find(reduced.begin(), reduced.end(), d) == reduced.end()) {
+    if (!contains(reduced, d)) {
       std::vector<Place> places;
       for (int i = 0; i < n; ++i)
         places.insert(places.end(), {result_at(i, r), operand_at(i, d)});

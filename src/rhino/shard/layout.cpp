@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/base/math.hpp>
 #include <rhino/shard/layout_prefix.hpp>
@@ -50,7 +51,7 @@ std::int64_t MeshShape::group_index(std::int64_t device, const std::vector<AxisI
 std::vector<std::vector<std::int64_t>> MeshShape::groups(const std::vector<AxisId>& axes) const {
   std::vector<AxisId> others;
   for (AxisId a = 0; a < rank(); ++a)
-    if (std::find(axes.begin(), axes.end(), a) == axes.end()) others.push_back(a);
+    if (!contains(axes, a)) others.push_back(a);
   const auto count = static_cast<std::size_t>(group_size(others));
   const auto members = static_cast<std::size_t>(group_size(axes));
   std::vector<std::vector<std::int64_t>> result(count, std::vector<std::int64_t>(members));

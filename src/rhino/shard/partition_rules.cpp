@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 
 #pragma GCC diagnostic error "-Wswitch"
@@ -50,8 +51,7 @@ ValueId reshard_to(Emitter& emitter, ValueId value, const ir::TensorType& type, 
 
 ValueId contribute_once(Emitter& emitter, const OpSite& site, std::size_t operand, std::vector<AxisId> axes,
                         PartialKind kind) {
-  const bool carries = std::find(site.strategy.carried_operands.begin(), site.strategy.carried_operands.end(), true) !=
-                       site.strategy.carried_operands.end();
+  const bool carries = contains(site.strategy.carried_operands, true);
   if (carries && !site.is_carried(operand)) {
     axes.insert(axes.end(), site.strategy.carried_axes.begin(), site.strategy.carried_axes.end());
   }

@@ -3,6 +3,7 @@
 // touch, neighbours' elements and padding included.
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/base/math.hpp>
 #include <rhino/shard/partition_rules.hpp>
@@ -14,7 +15,7 @@ using ir::ValueId;
 
 namespace {
 
-bool has_no_elements(const ir::Dims& dims) { return std::find(dims.begin(), dims.end(), 0) != dims.end(); }
+bool has_no_elements(const ir::Dims& dims) { return contains(dims, 0); }
 
 /// For results of which no device holds an element.
 std::vector<ValueId> emit_empty(Emitter& emitter, const OpSite& site) {

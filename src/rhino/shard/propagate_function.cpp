@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/control_functions.hpp>
 
@@ -262,7 +263,7 @@ void FunctionPropagation::carry_partials() {
       const std::vector<AxisId> used = axes_of(state.strategy);
       bool possible = carries_partial(context_.program, function_, op(o), carried->kind, marks);
       for (AxisId axis : carried->axes)
-        possible &= std::find(used.begin(), used.end(), axis) == used.end();
+        possible &= !contains(used, axis);
       for (std::size_t f = 0; f < state.map.factors.size(); ++f)
         possible &= !makes_partial(state.map.factors[f].kind) || !state.strategy.factors[f].is_split() ||
                     state.map.factors[f].reduction == carried->kind;

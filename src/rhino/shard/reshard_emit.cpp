@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/factor_rules.hpp>
 #include <rhino/shard/reshard.hpp>
@@ -229,7 +230,7 @@ class StepEmitter {
     const auto missing = [](const std::vector<AxisId>& from, const std::vector<AxisId>& in) {
       std::vector<AxisId> left;
       for (AxisId axis : from)
-        if (std::find(in.begin(), in.end(), axis) == in.end()) left.push_back(axis);
+        if (!contains(in, axis)) left.push_back(axis);
       std::sort(left.begin(), left.end());
       return left;
     };

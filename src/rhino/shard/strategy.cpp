@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <rhino/base/contains.hpp>
 #include <rhino/base/error.hpp>
 #include <rhino/shard/factor_map.hpp>
 
@@ -91,8 +92,7 @@ void check_strategy(const FactorMap& map, const Strategy& strategy, const MeshSh
   RHINO_CHECK(strategy.carried_operands.empty() || strategy.carried_operands.size() == map.operands.size(),
               "{}: carried_operands has {} entries for {} operands", what, strategy.carried_operands.size(),
               map.operands.size());
-  const bool carries = std::find(strategy.carried_operands.begin(), strategy.carried_operands.end(), true) !=
-                       strategy.carried_operands.end();
+  const bool carries = contains(strategy.carried_operands, true);
   RHINO_CHECK(carries == !strategy.carried_axes.empty(),
               "{}: carried axes and operands that arrive partial must be given together", what);
   for (const auto* tensors : {&map.operands, &map.results})
