@@ -8,6 +8,7 @@
 
 #include <rhino/base/error.hpp>
 #include <rhino/ir/op_info.hpp>
+#include <rhino/memory/order.hpp>
 
 namespace rhino::lower {
 
@@ -67,11 +68,14 @@ class Scheduler {
     make_nodes();
     find_writes();
     link();
+    if (options_.low_peak && nodes_.size() > 1) prefer_low_peak();
     order();
     return std::move(result_);
   }
 
  private:
+  using Ready = std::pair<std::size_t, std::size_t>;  // priority, node
+
   struct Node {
     Unit unit;
     std::size_t priority = 0;
@@ -143,6 +147,91 @@ class Scheduler {
     std::sort(producers.begin(), producers.end());
     producers.erase(std::unique(producers.begin(), producers.end()), producers.end());
     return producers;
+  }
+
+  /// Node numbers in a topological order close to program order.
+  std::vector<std::size_t> topological() const {
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    std::vector<std::size_t> missing;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      missing.push_back(nodes_[n].missing);
+      if (nodes_[n].missing == 0) ready.emplace(nodes_[n].priority, n);
+    }
+    std::vector<std::size_t> nodes;
+    while (!ready.empty()) {
+      nodes.push_back(ready.top().second);
+      ready.pop();
+      for (std::size_t consumer : nodes_[nodes.back()].consumers) {
+        if (--missing[consumer] == 0) ready.emplace(nodes_[consumer].priority, consumer);
+      }
+    }
+    return nodes;
+  }
+
+  /// Replaces the priorities by places in an order of low peak. Counted work: every rank finds the same order.
+  void prefer_low_peak() {
+    const std::vector<std::size_t> nodes = topological();
+    RHINO_ASSERT(nodes.size() == nodes_.size(), "cycle among the units of function {}", function_.name);
+    memory::OrderOptions limits;
+    limits.work = std::int64_t{1} << 24;
+    limits.window_states = 10000;
+    const memory::OrderPlan plan = memory::plan_order(order_graph(nodes), limits);
+    for (std::size_t i = 0; i < plan.order.size(); ++i) {
+      nodes_[nodes[static_cast<std::size_t>(plan.order[i])]].priority = i + 1;  // 0: urgent
+    }
+  }
+
+  /// The nodes as ops of a graph, numbered as in `nodes`; values that reach memory as buffers.
+  memory::OrderGraph order_graph(const std::vector<std::size_t>& nodes) const {
+    memory::OrderGraph graph;
+    graph.workspace.assign(nodes.size(), 0);
+    std::vector<std::size_t> buffer_of(function_.values.size(), SIZE_MAX);
+    for (ValueId param : function_.params) add_buffer(graph, buffer_of, param, 0, -1);
+    std::vector<std::int32_t> number(nodes_.size(), 0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) number[nodes[i]] = static_cast<std::int32_t>(i);
+    for (std::size_t n : nodes) {
+      const Unit& unit = nodes_[n].unit;
+      for (ValueId value : unit.writes) add_buffer(graph, buffer_of, value, function_.type(value).bytes(), number[n]);
+      std::vector<std::int32_t>& preds = graph.preds.emplace_back();
+      for (std::size_t p : producers_of(unit)) preds.push_back(number[p]);
+      for (ValueId value : unit.reads) {
+        const std::size_t b = buffer_of[view_root(function_, result_.fusion, value).index()];
+        if (b == SIZE_MAX) continue;  // a constant
+        auto& users = graph.buffers[b].users;
+        if (users.empty() || users.back() != number[n]) users.push_back(number[n]);
+      }
+    }
+    for (ValueId result : function_.results) {
+      const std::size_t b = buffer_of[view_root(function_, result_.fusion, result).index()];
+      if (b != SIZE_MAX && graph.buffers[b].producer >= 0) graph.buffers[b].live_out = true;
+    }
+    for (const auto& [result, param] : options_.donated) {
+      const std::size_t b = buffer_of[view_root(function_, result_.fusion, result).index()];
+      if (b != SIZE_MAX) donate(graph, graph.buffers[b], graph.buffers[buffer_of[param.index()]]);
+    }
+    for (auto& preds : graph.preds) {
+      std::sort(preds.begin(), preds.end());
+      preds.erase(std::unique(preds.begin(), preds.end()), preds.end());
+    }
+    memory::check_order_graph(graph);
+    return graph;
+  }
+
+  static void add_buffer(memory::OrderGraph& graph, std::vector<std::size_t>& buffer_of, ValueId value, std::int64_t bytes,
+                         std::int32_t producer) {
+    buffer_of[value.index()] = graph.buffers.size();
+    graph.buffers.push_back({bytes, producer, {}, false});
+  }
+
+  /// The new state takes the bytes of the old one if all readers of the old one come before, also in the order to be found.
+  static void donate(memory::OrderGraph& graph, memory::OrderBuffer& state, const memory::OrderBuffer& old) {
+    const std::int32_t writer = state.producer;
+    const bool possible = std::all_of(old.users.begin(), old.users.end(), [&](std::int32_t u) { return u <= writer; });
+    if (writer < 0 || !possible) return;
+    for (std::int32_t u : old.users) {
+      if (u != writer) graph.preds[static_cast<std::size_t>(writer)].push_back(u);
+    }
+    state.bytes = 0;
   }
 
   using BundleKey = std::tuple<std::size_t, int, int>;
@@ -246,8 +335,6 @@ class Scheduler {
     std::vector<std::size_t> nodes;
     std::int64_t bytes = 0;
   };
-  using Ready = std::pair<std::size_t, std::size_t>;  // priority, node
-
   const ir::Program& program_;
   const Function& function_;
   ScheduleOptions options_;
@@ -265,12 +352,14 @@ class Scheduler {
 FunctionSchedule schedule(const ir::Program& program, ir::FunctionId function, const ScheduleOptions& options,
                           std::int64_t& time) {
   FunctionSchedule result = Scheduler(program, function, options).run();
+  ScheduleOptions inner = options;
+  inner.donated.clear();
   result.begin = time++;
   for (Unit& unit : result.units) {
     unit.begin = time++;
     if (unit.kind == UnitKind::Loop || unit.kind == UnitKind::Branch) {
       for (ir::FunctionId region : program.function(function).op(unit.ops[0]).regions) {
-        unit.regions.push_back(schedule(program, region, options, time));
+        unit.regions.push_back(schedule(program, region, inner, time));
       }
       unit.end = time++;
     } else {

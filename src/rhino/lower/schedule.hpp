@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <rhino/ir/program.hpp>
@@ -36,10 +37,14 @@ struct FunctionSchedule {
 struct ScheduleOptions {
   bool overlap = true;
   std::int64_t bundle_bytes = 0;
+  /// Units run in an order that is planned for a low peak; otherwise close to program order.
+  bool low_peak = false;
+  /// Results of the entry function that are to be written over a parameter, with that parameter.
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> donated;
 };
 
 /// Orders the units of `function` and of the regions below it and stamps them with times from `time` on. The order is a
-/// topological one close to program order; collectives start as soon as they can and small all-reduces over the same group
+/// topological one close to program order or to the order of low peak; collectives start as soon as they can and small all-reduces over the same group
 /// wait for each other until nothing else is ready or the bundle is full.
 FunctionSchedule schedule(const ir::Program& program, ir::FunctionId function, const ScheduleOptions& options,
                           std::int64_t& time);
