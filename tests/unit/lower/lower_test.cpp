@@ -117,6 +117,17 @@ TEST_F(LowerTest, StatesOfATrainingStepAreUpdatedInPlace) {
   EXPECT_THAT(to_string(program), testing::HasSubstr("dot_general"));
 }
 
+TEST_F(LowerTest, LargeResultsAreUsedUpBeforeTheNextIsMade) {
+  auto b = builder();
+  const ir::DotGeneralAttrs product{{}, {}, {1}, {0}, DType::F32};
+  const ValueId row = b.param({DType::F32, {1, 64}}), vector = b.param({DType::F32, {64, 1}});
+  std::vector<ValueId> large, small;
+  for (int i = 0; i < 3; ++i) large.push_back(b.add(OpKind::DotGeneral, {b.param({DType::F32, {64, 1}}), row}, product));
+  for (const ValueId value : large) small.push_back(b.add(OpKind::DotGeneral, {value, vector}, product));
+  b.set_results(small);
+  EXPECT_LT(lowered().arena_bytes, 2 * 64 * 64 * 4);  // program order has all three at once
+}
+
 TEST_F(LowerTest, TheOrderOfTasksAndTheArenaAreTheSameOnEveryRank) {
   auto b = builder();
   const ValueId x = b.param({DType::F32, {4}});
