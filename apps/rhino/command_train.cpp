@@ -226,6 +226,41 @@ class Evaluation {
   std::optional<runtime::Evaluator> evaluator_;
 };
 
+/// What is trained: a plan and the step lowered under it, within the memory limit.
+struct FittedStep {
+  plan::Plan plan;
+  lower::RankProgram program;
+  std::unique_ptr<Evaluation> evaluation;  ///< null if the deck asks for none
+};
+
+/// Finds a plan whose arenas fit the memory limit. Planning estimates bytes, lowering knows them: where a plan turns out to need
+/// more than the limit, the search is repeated with that much kept free. Collective. Throws InputError if nothing fits.
+FittedStep find_fitting_step(const Deck& deck, const LoadedModel& model, const cluster::Cluster& cluster,
+                             const kernels::Backend& backend, const MpiSession& session) {
+  const std::int64_t limit = memory_limit(deck, cluster);
+  std::int64_t reserve = 0;
+  for (int attempt = 0;; ++attempt) {
+    FittedStep step;
+    const auto board = plan::mpi::make_search_board();
+    step.plan = choose_plan(deck, model, session.size(), *board, reserve);
+    const cluster::Mesh mesh = cluster::lay_out(step.plan.sharding.mesh, cluster);
+    const Machine machine{deck, mesh, backend, session.rank()};
+    step.program = lower_step(model, step.plan.sharding, machine);
+    if (auto evaluated = load_evaluation(deck)) {
+      step.evaluation = std::make_unique<Evaluation>(
+          std::move(*evaluated), plan::PlannedStep{model.program, model.signature, step.plan.sharding}, machine);
+    }
+    const std::int64_t bytes = step.program.arena_bytes + (step.evaluation ? step.evaluation->arena_bytes() : 0);
+    step.plan.bytes_per_rank = {step.program.arena_bytes};
+    if (bytes <= limit) return step;
+    const bool searched = deck.text("plan.strategy") == "auto";
+    RHINO_CHECK(searched && attempt < 4 && reserve + bytes - limit < limit,
+                "the plan needs {} per rank, but only {} may be used: {}raise plan.memory_limit, use more ranks or a smaller batch",
+                human_bytes(bytes), human_bytes(limit), searched ? "" : "try plan.strategy=auto, ");
+    reserve += bytes - limit;
+  }
+}
+
 void print_plan(const plan::Plan& plan, double search_seconds, int ranks) {
   std::string axes;
   for (const shard::MeshAxis& axis : plan.sharding.mesh.axes()) axes += fmt::format(" {}={}", axis.name, axis.size);
@@ -244,27 +279,17 @@ int train(const Flags& flags) {
   const device::Environment device_environment;
 
   const LoadedModel model = load_model(deck);
-  std::optional<LoadedModel> evaluation_model = load_evaluation(deck);
   const io::DataSet data = open_data(deck, model);
 
-  const auto search_begin = std::chrono::steady_clock::now();
-  plan::Plan plan;
-  {
-    const auto board = plan::mpi::make_search_board();
-    plan = choose_plan(deck, model, session.size(), *board);
-  }
   const cluster::Cluster cluster = cluster_for(deck, session.size());
   session.require_equal(hash128(cluster::to_toml(cluster)), "the cluster descriptions");
-  const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
-
   const auto backend = runtime::make_backend(static_cast<int>(deck.integer("runtime.threads")));
-  const cluster::Mesh mesh = cluster::lay_out(plan.sharding.mesh, cluster);
-  const Machine machine{deck, mesh, *backend, session.rank()};
-  const lower::RankProgram program = lower_step(model, plan.sharding, machine);
-  std::optional<Evaluation> evaluation;
-  if (evaluation_model)
-    evaluation.emplace(std::move(*evaluation_model), plan::PlannedStep{model.program, model.signature, plan.sharding}, machine);
-  plan.bytes_per_rank = {program.arena_bytes};
+  const auto search_begin = std::chrono::steady_clock::now();
+  FittedStep fitted = find_fitting_step(deck, model, cluster, *backend, session);
+  const double search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - search_begin).count();
+  const plan::Plan& plan = fitted.plan;
+  const lower::RankProgram& program = fitted.program;
+  Evaluation* const evaluation = fitted.evaluation.get();
   if (session.root()) {
     if (!deck.text("plan.output").empty()) io::write_plan(plan, deck.text("plan.output"));
     print_plan(plan, search_seconds, session.size());

@@ -101,9 +101,20 @@ cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks) {
   return cluster;
 }
 
-plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board) {
+bool has_plan_file(const Deck& deck) {
   const std::string& strategy = deck.text("plan.strategy");
-  if (strategy != "auto" && strategy != "data" && strategy != "tensor") {
+  return strategy != "auto" && strategy != "data" && strategy != "tensor";
+}
+
+std::int64_t memory_limit(const Deck& deck, const cluster::Cluster& cluster) {
+  const std::int64_t given = deck.integer("plan.memory_limit");
+  return given > 0 ? given : static_cast<std::int64_t>(cluster.device.memory_bytes);
+}
+
+plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board,
+                       std::int64_t reserve) {
+  const std::string& strategy = deck.text("plan.strategy");
+  if (has_plan_file(deck)) {
     plan::Plan plan = io::read_plan(strategy);
     plan::check_plan(plan, model.program, devices);
     return plan;
@@ -112,6 +123,7 @@ plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t 
   options.strategy = strategy;
   options.level = static_cast<int>(deck.integer("plan.level"));
   options.memory_limit = deck.integer("plan.memory_limit");
+  options.reserve = reserve;
   options.seed = static_cast<std::uint64_t>(deck.integer("plan.seed"));
   const cluster::Cluster cluster = cluster_for(deck, devices);
   RHINO_CHECK_AS(UsageError, cluster.devices() == devices, "cluster {} has {} devices, this job has {} ranks", cluster.name,

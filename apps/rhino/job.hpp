@@ -40,8 +40,15 @@ std::string calibration_file();
 /// The cluster to plan for: the deck's description, or `ranks` processes like this one at the calibrated or shipped rates.
 cluster::Cluster cluster_for(const Deck& deck, std::int64_t ranks);
 
-/// The plan that a deck asks for: found now, or read from a plan file and checked against the model. Collective over the
-/// board.
-plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board);
+/// Whether plan.strategy names a plan file.
+bool has_plan_file(const Deck& deck);
+
+/// Bytes that one rank may use: the deck's limit or else what the cluster says.
+std::int64_t memory_limit(const Deck& deck, const cluster::Cluster& cluster);
+
+/// The plan that a deck asks for: found now, with `reserve` bytes of the memory limit left free, or read from a plan file and
+/// checked against the model. Collective over the board.
+plan::Plan choose_plan(const Deck& deck, const LoadedModel& model, std::int64_t devices, plan::SearchBoard& board,
+                       std::int64_t reserve = 0);
 
 }  // namespace rhino::app

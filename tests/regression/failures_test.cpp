@@ -124,6 +124,13 @@ TEST_F(Failures, MetricsOnAFullDiskEndInWholeLines) {
   EXPECT_EQ(text.back(), '\n');
 }
 
+TEST_F(Failures, PlansThatNeedMoreThanTheMemoryLimit) {
+  expect_error(2, train("plan.strategy=data plan.memory_limit=\"100 KiB\""), "no plan fits 100.00 KiB per rank: the leanest of");
+  // Planning estimates a little less than lowering then needs.
+  expect_error(2, train("plan.strategy=data plan.memory_limit=\"190 KiB\""), "but only 190.00 KiB may be used");
+  expect_error(2, train("plan.memory_limit=\"20 KiB\""), "no plan fits 20.00 KiB per rank: the leanest of");
+}
+
 TEST_F(Failures, MoreEvaluationThanData) {
   expect_error(1, train("eval.batches=100000"), "eval.batches = 100000, but the evaluation data holds");
 }

@@ -67,12 +67,11 @@ class LocalSearch {
 
   /// Cost of a value lying in `layout`, over all that read it.
   double readers_cost(ValueId value, const Layout& layout) {
-    const ir::TensorType& type = f_.type(value);
     double cost = 0;
     std::vector<Layout> seen;
     const auto add = [&](const Layout& wanted) {
       if (std::find(seen.begin(), seen.end(), wanted) != seen.end()) return;
-      cost += pricer_.reshard_seconds(type, layout, wanted);
+      cost += pricer_.reshard_seconds(program_.main, value, layout, wanted);
       seen.push_back(wanted);
     };
     for (const auto& [op, position] : uses_[value.index()]) {
@@ -85,17 +84,17 @@ class LocalSearch {
   double local_cost(OpId id, const Strategy& strategy) {
     ++work_;
     const Op& op = f_.op(id);
-    const FactorMap& map = factors(id);
-    double cost = pricer_.op_seconds(program_.main, id, strategy);
+    const Pricer::OpPrice price = pricer_.op_price(program_.main, id, strategy);
+    double cost = price.seconds;
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
       const ValueId operand = op.operands[o];
-      const Layout wanted = shard::operand_layout(map, strategy, static_cast<int>(o), mesh_);
+      const Layout& wanted = price.operands[o];
       if (!has_another_reader_in(operand, id, wanted)) {
-        cost += pricer_.reshard_seconds(f_.type(operand), layouts_[operand.index()], wanted);
+        cost += pricer_.reshard_seconds(program_.main, operand, layouts_[operand.index()], wanted);
       }
     }
     for (std::size_t r = 0; r < op.results.size(); ++r) {
-      cost += readers_cost(op.results[r], shard::result_layout(map, strategy, static_cast<int>(r), mesh_));
+      cost += readers_cost(op.results[r], price.results[r]);
     }
     return cost;
   }
@@ -137,8 +136,7 @@ class LocalSearch {
     const FactorMap& map = factors(id);
     std::vector<Strategy> out;
     const auto add = [&](Strategy strategy) {
-      if (!is_valid(map, strategy)) return;
-      if (std::find(out.begin(), out.end(), strategy) == out.end()) out.push_back(std::move(strategy));
+      if (std::find(out.begin(), out.end(), strategy) == out.end() && is_valid(map, strategy)) out.push_back(std::move(strategy));
     };
     const Strategy whole = shard::replicated_strategy(map);
     add(whole);
@@ -273,7 +271,7 @@ class LocalSearch {
       double sum = readers_cost(param, layout);
       if (updates_[p]) {
         const ValueId made = f_.results[*updates_[p]];
-        sum += pricer_.reshard_seconds(f_.type(made), layouts_[made.index()], layout);
+        sum += pricer_.reshard_seconds(program_.main, made, layouts_[made.index()], layout);
       }
       return sum;
     };

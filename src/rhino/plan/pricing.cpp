@@ -42,6 +42,14 @@ const Layout& region_operand(const shard::Sharding& sharding, const Op& op, std:
   return sharding.functions[op.regions[0].index()].params[operand - 1];
 }
 
+/// Constants and views: fused into their readers or no bytes of their own.
+bool takes_no_room(OpKind kind) { return kind == OpKind::Constant || kind == OpKind::Reshape || kind == OpKind::BroadcastInDim; }
+
+/// A broadcast of one scalar: fused into whatever reads it, in any layout.
+bool is_scalar_broadcast(const ir::Function& function, const Op* producer) {
+  return producer != nullptr && producer->kind == OpKind::BroadcastInDim && function.type(producer->operands[0]).dims.empty();
+}
+
 bool is_control(OpKind kind) { return kind == OpKind::While || kind == OpKind::Case; }
 
 }  // namespace
@@ -65,6 +73,8 @@ Pricer::Pricer(const ir::Program& program, const cluster::Mesh& mesh, std::vecto
   for (const ir::Function& function : program.functions) {
     factors_.emplace_back(function.ops.size());
     known_.emplace_back(function.ops.size(), false);
+    last_.emplace_back(function.ops.size());
+    uses_.push_back(ir::value_uses(function));
   }
 }
 
@@ -78,21 +88,21 @@ const shard::FactorMap& Pricer::factors(FunctionId function, OpId op) {
   return map;
 }
 
-double Pricer::op_seconds(FunctionId function, OpId id, const shard::Strategy& strategy) {
+Pricer::OpPrice Pricer::op_price(FunctionId function, OpId id, const shard::Strategy& strategy) {
   const ir::Function& f = program_.function(function);
   const Op& op = f.op(id);
-  if (is_control(op.kind) || op.kind == OpKind::Constant || op.kind == OpKind::Reshape) return 0;
+  OpPrice price;
+  if (is_control(op.kind)) return price;
   const shard::FactorMap& map = factors(function, id);
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    price.operands.push_back(shard::operand_layout(map, strategy, static_cast<int>(i), mesh_.shape));
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    price.results.push_back(shard::result_layout(map, strategy, static_cast<int>(i), mesh_.shape));
+  if (op.kind == OpKind::Constant || op.kind == OpKind::Reshape || is_scalar_broadcast(f, &op)) return price;
   std::vector<ir::TensorType> operands;
   std::vector<ir::TensorType> results;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    const Layout layout = shard::operand_layout(map, strategy, static_cast<int>(i), mesh_.shape);
-    operands.push_back(local_type(f.type(op.operands[i]), layout, mesh_.shape));
-  }
-  for (std::size_t i = 0; i < op.results.size(); ++i) {
-    const Layout layout = shard::result_layout(map, strategy, static_cast<int>(i), mesh_.shape);
-    results.push_back(local_type(f.type(op.results[i]), layout, mesh_.shape));
-  }
+  for (std::size_t i = 0; i < op.operands.size(); ++i) operands.push_back(local_type(f.type(op.operands[i]), price.operands[i], mesh_.shape));
+  for (std::size_t i = 0; i < op.results.size(); ++i) results.push_back(local_type(f.type(op.results[i]), price.results[i], mesh_.shape));
   cost::OpWork work = cost::op_work(program_, op, operands, results);
   double overhead = mesh_.device.op_overhead;
   if (ir::is_elementwise(op.kind) || op.kind == OpKind::BroadcastInDim) {
@@ -101,7 +111,21 @@ double Pricer::op_seconds(FunctionId function, OpId id, const shard::Strategy& s
     overhead *= 0.2;
   }
   const ir::DType dtype = results.empty() ? ir::DType::F32 : results[0].dtype;
-  return cost::op_seconds(work, op.kind, dtype, mesh_.device) + overhead;
+  price.seconds = cost::op_seconds(work, op.kind, dtype, mesh_.device) + overhead;
+  return price;
+}
+
+const Pricer::OpPrice& Pricer::current(FunctionId function, OpId id, const shard::Sharding& sharding) {
+  const shard::Strategy& strategy = sharding.functions[function.index()].ops[id.index()];
+  LastPrice& last = last_[function.index()][id.index()];
+  if (!last.known || last.strategy != strategy) last = {strategy, op_price(function, id, strategy), true};
+  return last.price;
+}
+
+double Pricer::reshard_seconds(FunctionId function, ValueId value, const Layout& from, const Layout& to) {
+  if (from == to) return 0;
+  const ir::Function& f = program_.function(function);
+  return is_scalar_broadcast(f, f.producer(value)) ? 0 : reshard_seconds(f.type(value), from, to);
 }
 
 double Pricer::reshard_seconds(const ir::TensorType& type, const Layout& from, const Layout& to) {
@@ -140,21 +164,19 @@ std::vector<Layout> Pricer::value_layouts(FunctionId function, const shard::Shar
       } else if (op.kind == OpKind::Case) {
         layouts[op.results[r].index()] = sharding.functions[op.regions[0].index()].results[r];
       } else {
-        layouts[op.results[r].index()] =
-            shard::result_layout(factors(function, OpId(i)), decisions.ops[i], static_cast<int>(r), mesh_.shape);
+        layouts[op.results[r].index()] = current(function, OpId(i), sharding).results[r];
       }
     }
   }
   return layouts;
 }
 
-Layout Pricer::wanted_layout(FunctionId function, OpId id, std::size_t operand, const shard::Sharding& sharding) {
+const Layout& Pricer::wanted_layout(FunctionId function, OpId id, std::size_t operand, const shard::Sharding& sharding) {
   const ir::Function& f = program_.function(function);
   const Op& op = f.op(id);
-  if (op.kind == OpKind::Case && operand == 0) return Layout::replicated(f.type(op.operands[0]).dims);
+  if (op.kind == OpKind::Case && operand == 0) return scalar_;
   if (is_control(op.kind)) return region_operand(sharding, op, operand);
-  return shard::operand_layout(factors(function, id), sharding.functions[function.index()].ops[id.index()],
-                               static_cast<int>(operand), mesh_.shape);
+  return current(function, id, sharding).operands[operand];
 }
 
 PredictedTime Pricer::price(const shard::Sharding& sharding) { return price_function(program_.main, sharding, 0); }
@@ -198,12 +220,14 @@ PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding&
     auto copy = std::find_if(have.begin(), have.end(), [&](const Copy& c) { return c.layout == wanted; });
     if (copy == have.end()) copy = have.insert(have.end(), {wanted});
     if (times > copy->times) {
-      const double seconds = reshard_seconds(f.type(value), layouts[value.index()], wanted);
+      const double seconds = reshard_seconds(function, value, layouts[value.index()], wanted);
       copy->ready = timeline.communicate(timeline.ready(value), (times - copy->times) * seconds);
       copy->times = times;
     }
     return copy->ready;
   };
+  std::vector<std::vector<std::size_t>> result_uses(f.values.size());
+  for (std::size_t r = 0; r < f.results.size(); ++r) result_uses[f.results[r].index()].push_back(r);
   for (std::size_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
     double begin = 0;
@@ -223,50 +247,103 @@ PredictedTime Pricer::price_function(FunctionId function, const shard::Sharding&
         if (inner.total > own.total) own = inner;
       }
     } else {
-      own.compute = own.total = op_seconds(function, OpId(i), decisions.ops[i]);
+      own.compute = own.total = current(function, OpId(i), sharding).seconds;
     }
     time.compute += weight(function, i) * own.compute;
     const double done = timeline.compute(begin, weight(function, i) * own.total);
-    for (ValueId result : op.results) timeline.set_ready(result, done);
+    for (ValueId result : op.results) {
+      timeline.set_ready(result, done);
+      for (const auto& [reader, position] : uses_[function.index()][result.index()])
+        bring(result, wanted_layout(function, reader, position, sharding), weight(function, reader.index()));
+      for (const std::size_t r : result_uses[result.index()]) bring(result, decisions.results[r], weight(function, i));
+    }
   }
-  for (std::size_t r = 0; r < f.results.size(); ++r) {
-    const ir::OpId producer = f.value(f.results[r]).producer;
-    bring(f.results[r], decisions.results[r], producer.valid() ? weight(function, producer.index()) : 1.0);
-  }
+  for (std::size_t r = 0; r < f.results.size(); ++r) bring(f.results[r], decisions.results[r], 1.0);  // what no op produces
   time.total = timeline.end();
   time.communication = std::max(0.0, time.total - time.compute);
   return time;
 }
 
-std::int64_t Pricer::bytes_per_rank(const shard::Sharding& sharding) {
+/// A value in a layout, from the op at which it comes to be to the one that reads it last (the number of ops: the end).
+struct Pricer::Version {
+  Layout layout;
+  std::size_t first = 0, last = 0;
+  bool in_place = false;  ///< where the state was that it replaces
+};
+
+/// Per value its versions, first the one that its producer leaves.
+std::vector<std::vector<Pricer::Version>> Pricer::versions(const shard::Sharding& sharding) {
   const ir::Function& f = program_.entry();
+  const std::size_t end = f.ops.size();
   const std::vector<Layout> layouts = value_layouts(program_.main, sharding);
-  const auto bytes = [&](ValueId value, double times) {
-    return times * static_cast<double>(local_type(f.type(value), layouts[value.index()], mesh_.shape).bytes());
-  };
-  std::vector<std::size_t> last(f.values.size(), 0);
-  for (std::size_t i = 0; i < f.ops.size(); ++i) {
-    for (ValueId operand : f.ops[i].operands) last[operand.index()] = i;
-  }
-  for (ValueId result : f.results) last[result.index()] = f.ops.size();
-  double live = 0;
-  for (std::size_t p = 0; p < f.params.size(); ++p)  // states stay for the whole step
-    live += bytes(f.params[p], param_weight_.empty() ? 1.0 : param_weight_[p]);
-  double peak = live;
-  std::vector<std::vector<std::pair<ValueId, double>>> dies(f.ops.size() + 1);
-  for (std::size_t i = 0; i < f.ops.size(); ++i) {
-    const Op& op = f.ops[i];
-    const bool free = op.kind == OpKind::Constant || op.kind == OpKind::Reshape || op.kind == OpKind::BroadcastInDim;
-    for (ValueId result : op.results) {
-      if (free) continue;
-      const std::size_t death = std::max(last[result.index()], i);
-      // What dies within its block is there once, however often the block is repeated; what outlives it is there for each.
-      const double times = is_short_lived(i, death) ? 1.0 : weight(program_.main, i);
-      live += bytes(result, times);
-      dies[death].emplace_back(result, times);
+  std::vector<std::vector<Version>> versions(f.values.size());
+  const auto read = [&](ValueId value, const Layout& wanted, std::size_t at) {
+    auto& known = versions[value.index()];
+    const auto version = std::find_if(known.begin(), known.end(), [&](const Version& v) { return v.layout == wanted; });
+    if (version != known.end()) {
+      version->last = at;
+    } else {
+      known.front().last = at;
+      known.push_back({wanted, at, at, false});
     }
+  };
+  for (const ValueId param : f.params) versions[param.index()].push_back({layouts[param.index()], 0, end, false});
+  for (std::size_t i = 0; i < end; ++i) {
+    const Op& op = f.ops[i];
+    for (std::size_t o = 0; o < op.operands.size(); ++o) read(op.operands[o], wanted_layout(program_.main, OpId(i), o, sharding), i);
+    for (const ValueId result : op.results) versions[result.index()].push_back({layouts[result.index()], i, i, false});
+  }
+  for (std::size_t r = 0; r < f.results.size(); ++r) {
+    read(f.results[r], sharding.functions[program_.main.index()].results[r], end);
+  }
+  return versions;
+}
+
+std::int64_t Pricer::held_bytes(const shard::Sharding& sharding) const {
+  const ir::Function& f = program_.entry();
+  const auto& layouts = sharding.functions[program_.main.index()].params;
+  double held = 0;
+  for (std::size_t p = 0; p < f.params.size(); ++p)
+    held += param_weight(p) * static_cast<double>(local_type(f.type(f.params[p]), layouts[p], mesh_.shape).bytes());
+  return static_cast<std::int64_t>(held);
+}
+
+std::int64_t Pricer::bytes_per_rank(const shard::Sharding& sharding, const std::vector<std::optional<std::uint32_t>>& updates) {
+  const ir::Function& f = program_.entry();
+  const shard::FunctionSharding& decisions = sharding.functions[program_.main.index()];
+  const std::size_t end = f.ops.size();
+  const auto bytes = [&](std::size_t value, const Layout& layout) {
+    return static_cast<double>(local_type(f.type(ValueId(value)), layout, mesh_.shape).bytes());
+  };
+  auto versions = this->versions(sharding);
+  for (std::size_t p = 0; p < updates.size(); ++p) {
+    if (!updates[p] || decisions.results[*updates[p]] != decisions.params[p]) continue;
+    const ValueId made = f.results[*updates[p]];
+    if (!f.value(made).producer.valid()) continue;
+    for (Version& version : versions[made.index()]) version.in_place = version.layout == decisions.params[p];
+  }
+  std::vector<double> born(end + 2, 0), dead(end + 2, 0);
+  for (std::size_t v = 0; v < f.values.size(); ++v) {
+    auto& known = versions[v];
+    const OpId producer = f.value(ValueId(v)).producer;
+    if (is_scalar_broadcast(f, f.producer(ValueId(v)))) continue;
+    if (producer.valid() && known.size() == 2 && bytes(v, known[1].layout) < bytes(v, known[0].layout)) {
+      known[0].last = known[1].first = producer.index();
+    }
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      const Version& version = known[k];
+      if (version.in_place || (k == 0 && (!producer.valid() || takes_no_room(f.op(producer).kind)))) continue;  // parameters are held already
+      // What dies within its block is there once, however often the block is repeated; what outlives it is there for each.
+      const std::size_t birth = std::min(version.first, end - 1);
+      const double times = is_short_lived(birth, version.last) ? 1.0 : weight(program_.main, birth);
+      born[version.first] += times * bytes(v, version.layout);
+      dead[version.last + 1] += times * bytes(v, version.layout);
+    }
+  }
+  double live = static_cast<double>(held_bytes(sharding)), peak = live;
+  for (std::size_t i = 0; i <= end; ++i) {
+    live += born[i] - dead[i];
     peak = std::max(peak, live);
-    for (const auto& [value, times] : dies[i]) live -= bytes(value, times);
   }
   return static_cast<std::int64_t>(peak);
 }

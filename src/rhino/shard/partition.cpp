@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include <rhino/base/contains.hpp>
@@ -143,6 +144,12 @@ class FunctionRewriter {
     for (const auto& [layout, value] : versions) {
       if (layout == target) return value;
     }
+    if (const auto scalar = broadcast_scalar(global); scalar && !target.is_partial()) {
+      const ValueId local = fetch(*scalar, Layout::replicated({}));
+      const ValueId value = emitter_.builder().broadcast_scalar(local, local_dims(target, owner_.mesh()));
+      versions_.at(global).emplace_back(target, value);
+      return value;
+    }
     const LocalValue& home = values_[global.index()];
     const ir::TensorType& type = function_.type(global);
     // A consumer may carry a partial value past itself where the producer leaves a whole one: a sum then counts it on one
@@ -164,6 +171,14 @@ class FunctionRewriter {
     }
     versions.emplace_back(target, value);
     return value;
+  }
+
+  /// The scalar of which all elements of a value are copies; every device can then make its part of it.
+  std::optional<ValueId> broadcast_scalar(ValueId global) const {
+    const ir::Op* producer = function_.producer(global);
+    if (producer == nullptr || producer->kind != ir::OpKind::BroadcastInDim) return std::nullopt;
+    const ValueId operand = producer->operands[0];
+    return function_.type(operand).dims.empty() ? std::optional(operand) : std::nullopt;
   }
 
   void rewrite_op(const ir::Op& op, const Strategy& chosen) {
