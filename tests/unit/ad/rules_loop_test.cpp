@@ -90,10 +90,10 @@ TEST(LoopRule, WeightsAreSlicedAgainAndNotStacked) {
   gradient(program, program.main, g.sum(y).id(), std::vector{w.id()});
   ir::eliminate_dead_code(program);
   ir::verify(program);
-  for (const ir::Op& op : program.entry().ops)
-    if (op.kind == ir::OpKind::While)
-      for (const ValueId result : op.results)
-        EXPECT_LE(program.entry().type(result).elements(), 5 * 8 * 8);
+  for (const ir::Op& op : program.entry().ops) {
+    if (op.kind != ir::OpKind::While) continue;
+    for (const ValueId result : op.results) EXPECT_LE(program.entry().type(result).elements(), 5 * 8 * 8);
+  }
 }
 
 TEST(LoopRule, RefusesLoopsThatDoNotCount) {

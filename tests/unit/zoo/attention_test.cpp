@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::size_t kBatch = 2, kQueries = 4, kKeys = 4, kWidth = 6;
+constexpr std::size_t kAttentionBatch = 2, kAttentionQueries = 4, kAttentionKeys = 4, kAttentionWidth = 6;
 
 /// Row `place` of x [batch, places, width] times w [width, heads, head_width] for one head.
 Numbers project(const LayerRun& run, const std::string& input, std::size_t batch, std::size_t place, std::size_t places,
@@ -26,8 +26,8 @@ Numbers project(const LayerRun& run, const std::string& input, std::size_t batch
   Numbers y(head_width);
   for (std::size_t d = 0; d < head_width; ++d) {
     y[d] = bias ? run.value("params/attention/" + weight + "/b")[head * head_width + d] : 0;
-    for (std::size_t m = 0; m < kWidth; ++m)
-      y[d] += x[(batch * places + place) * kWidth + m] * w[(m * heads + head) * head_width + d];
+    for (std::size_t m = 0; m < kAttentionWidth; ++m)
+      y[d] += x[(batch * places + place) * kAttentionWidth + m] * w[(m * heads + head) * head_width + d];
   }
   return y;
 }
@@ -50,16 +50,16 @@ Numbers plain_attention(const LayerRun& run, const std::string& context, const A
   const auto width = static_cast<std::size_t>(spec.head_width);
   const double scale = spec.scale != 0 ? spec.scale : 1 / std::sqrt(static_cast<double>(width));
   const Numbers& out = run.value("params/attention/out/w");
-  Numbers y(kBatch * kQueries * kWidth);
-  for (std::size_t n = 0; n < kBatch; ++n)
-    for (std::size_t q = 0; q < kQueries; ++q)
+  Numbers y(kAttentionBatch * kAttentionQueries * kAttentionWidth);
+  for (std::size_t n = 0; n < kAttentionBatch; ++n)
+    for (std::size_t q = 0; q < kAttentionQueries; ++q)
       for (std::size_t h = 0; h < heads; ++h) {
         const std::size_t kv = h / (heads / kv_heads);
-        Numbers query = project(run, "x", n, q, kQueries, "q", heads, h, width), weights;
+        Numbers query = project(run, "x", n, q, kAttentionQueries, "q", heads, h, width), weights;
         if (spec.positions == Positions::Rope) rotate(query, q, spec.rope_base);
         double total = 0;
-        for (std::size_t k = 0; k < kKeys; ++k) {
-          Numbers key = project(run, context, n, k, kKeys, "k", kv_heads, kv, width);
+        for (std::size_t k = 0; k < kAttentionKeys; ++k) {
+          Numbers key = project(run, context, n, k, kAttentionKeys, "k", kv_heads, kv, width);
           if (spec.positions == Positions::Rope) rotate(key, k, spec.rope_base);
           double score = bias(h, q, k);
           for (std::size_t d = 0; d < width; ++d)
@@ -67,16 +67,16 @@ Numbers plain_attention(const LayerRun& run, const std::string& context, const A
           weights.push_back(spec.causal && k > q ? 0 : std::exp(score));
           total += weights.back();
         }
-        for (std::size_t k = 0; k < kKeys; ++k) {
-          const Numbers value = project(run, context, n, k, kKeys, "v", kv_heads, kv, width);
+        for (std::size_t k = 0; k < kAttentionKeys; ++k) {
+          const Numbers value = project(run, context, n, k, kAttentionKeys, "v", kv_heads, kv, width);
           for (std::size_t d = 0; d < width; ++d)
-            for (std::size_t m = 0; m < kWidth; ++m)
-              y[(n * kQueries + q) * kWidth + m] += weights[k] / total * value[d] * out[(h * width + d) * kWidth + m];
+            for (std::size_t m = 0; m < kAttentionWidth; ++m)
+              y[(n * kAttentionQueries + q) * kAttentionWidth + m] += weights[k] / total * value[d] * out[(h * width + d) * kAttentionWidth + m];
         }
       }
   if (spec.output_bias)
     for (std::size_t i = 0; i < y.size(); ++i)
-      y[i] += run.value("params/attention/out/b")[i % kWidth];
+      y[i] += run.value("params/attention/out/b")[i % kAttentionWidth];
   return y;
 }
 
@@ -84,7 +84,7 @@ double none(std::size_t, std::size_t, std::size_t) { return 0; }
 
 void check(const AttentionSpec& spec, const std::function<double(std::size_t, std::size_t, std::size_t)>& bias = none) {
   LayerRun run;
-  const Tensor x = run.input("x", {kBatch, kQueries, kWidth});
+  const Tensor x = run.input("x", {kAttentionBatch, kAttentionQueries, kAttentionWidth});
   const Numbers y = run.run(attention(run.b, "attention", x, x, spec));
   EXPECT_LT(difference(y, plain_attention(run, "x", spec, bias)), 1e-7);
 }
@@ -117,7 +117,7 @@ TEST(Attention, Alibi) {
 TEST(Attention, Cross) {
   LayerRun run;
   const AttentionSpec spec{.heads = 3, .kv_heads = 3, .head_width = 2};
-  const Tensor x = run.input("x", {kBatch, kQueries, kWidth}), context = run.input("context", {kBatch, kKeys, kWidth});
+  const Tensor x = run.input("x", {kAttentionBatch, kAttentionQueries, kAttentionWidth}), context = run.input("context", {kAttentionBatch, kAttentionKeys, kAttentionWidth});
   const Numbers y = run.run(attention(run.b, "attention", x, context, spec));
   EXPECT_LT(difference(y, plain_attention(run, "context", spec, none)), 1e-7);  // constants are rounded to f32
 }
@@ -127,11 +127,11 @@ TEST(Attention, ScoreBiasPerHeadAndPerPlace) {
     for (const std::int64_t bias_heads : {1, 4}) {
       LayerRun run;
       const AttentionSpec spec{.heads = 4, .kv_heads = kv_heads, .head_width = 2};
-      const Tensor x = run.input("x", {kBatch, kQueries, kWidth});
-      const Tensor bias = run.input("bias", {bias_heads, kQueries, kKeys});
+      const Tensor x = run.input("x", {kAttentionBatch, kAttentionQueries, kAttentionWidth});
+      const Tensor bias = run.input("bias", {bias_heads, kAttentionQueries, kAttentionKeys});
       const Numbers y = run.run(attention(run.b, "attention", x, x, spec, bias));
       const auto added = [&](std::size_t h, std::size_t q, std::size_t k) {
-        return run.value("bias")[((bias_heads == 1 ? 0 : h) * kQueries + q) * kKeys + k];
+        return run.value("bias")[((bias_heads == 1 ? 0 : h) * kAttentionQueries + q) * kAttentionKeys + k];
       };
       EXPECT_LT(difference(y, plain_attention(run, "x", spec, added)), 1e-7);
     }
@@ -171,7 +171,7 @@ TEST(Attention, RelativeBias) {
 
 TEST(Attention, RefusesHeadsThatDoNotFit) {
   LayerRun run;
-  const Tensor x = run.input("x", {kBatch, kQueries, kWidth});
+  const Tensor x = run.input("x", {kAttentionBatch, kAttentionQueries, kAttentionWidth});
   try {
     attention(run.b, "attention", x, x, {.heads = 4, .kv_heads = 3, .head_width = 2});
     FAIL() << "no error";

@@ -47,33 +47,33 @@ TEST(FeedForward, PlainAndGated) {
   }
 }
 
-constexpr std::size_t kGroups = 2, kTokens = 9, kWidth = 4, kHidden = 3, kExperts = 4;
+constexpr std::size_t kFeedForwardGroups = 2, kFeedForwardTokens = 9, kFeedForwardWidth = 4, kFeedForwardHidden = 3, kFeedForwardExperts = 4;
 
 MixtureSpec mixture_spec(std::int64_t chosen, double capacity_factor, Dispatch dispatch, bool gated = false) {
-  return {.experts = kExperts,
+  return {.experts = kFeedForwardExperts,
           .chosen = chosen,
           .capacity_factor = capacity_factor,
           .dispatch = dispatch,
-          .expert = {.hidden = kHidden, .activation = Activation::Silu, .gated = gated}};
+          .expert = {.hidden = kFeedForwardHidden, .activation = Activation::Silu, .gated = gated}};
 }
 
 struct Expected {
-  Numbers y = Numbers(kGroups * kTokens * kWidth);
+  Numbers y = Numbers(kFeedForwardGroups * kFeedForwardTokens * kFeedForwardWidth);
   double balance = 0, dropped = 0;
 };
 
 Numbers expert(const LayerRun& run, std::size_t e, const double* x, bool gated) {
   const auto at = [&](const char* name, std::size_t i) { return run.value(std::string("params/moe/") + name)[i]; };
-  Numbers y(kWidth);
-  for (std::size_t h = 0; h < kHidden; ++h) {
+  Numbers y(kFeedForwardWidth);
+  for (std::size_t h = 0; h < kFeedForwardHidden; ++h) {
     double up = 0, gate = 0;
-    for (std::size_t m = 0; m < kWidth; ++m) {
-      up += x[m] * at("up", (e * kWidth + m) * kHidden + h);
-      if (gated) gate += x[m] * at("gate", (e * kWidth + m) * kHidden + h);
+    for (std::size_t m = 0; m < kFeedForwardWidth; ++m) {
+      up += x[m] * at("up", (e * kFeedForwardWidth + m) * kFeedForwardHidden + h);
+      if (gated) gate += x[m] * at("gate", (e * kFeedForwardWidth + m) * kFeedForwardHidden + h);
     }
     const double hidden = gated ? silu(gate) * up : silu(up);
-    for (std::size_t m = 0; m < kWidth; ++m)
-      y[m] += hidden * at("down", (e * kHidden + h) * kWidth + m);
+    for (std::size_t m = 0; m < kFeedForwardWidth; ++m)
+      y[m] += hidden * at("down", (e * kFeedForwardHidden + h) * kFeedForwardWidth + m);
   }
   return y;
 }
@@ -83,18 +83,18 @@ Expected plain_mixture(const LayerRun& run, const MixtureSpec& spec) {
   Expected expected;
   const auto chosen = static_cast<std::size_t>(spec.chosen);
   const auto capacity = std::min<std::size_t>(
-      kTokens,
-      static_cast<std::size_t>(std::ceil(spec.capacity_factor * static_cast<double>(chosen * kTokens) / kExperts)));
-  Numbers first_share(kExperts), mean_probability(kExperts);
-  for (std::size_t g = 0; g < kGroups; ++g) {
-    std::vector<Numbers> probability(kTokens, Numbers(kExperts));
-    std::vector<std::vector<std::size_t>> order(kTokens, std::vector<std::size_t>(kExperts));
-    for (std::size_t t = 0; t < kTokens; ++t) {
+      kFeedForwardTokens,
+      static_cast<std::size_t>(std::ceil(spec.capacity_factor * static_cast<double>(chosen * kFeedForwardTokens) / kFeedForwardExperts)));
+  Numbers first_share(kFeedForwardExperts), mean_probability(kFeedForwardExperts);
+  for (std::size_t g = 0; g < kFeedForwardGroups; ++g) {
+    std::vector<Numbers> probability(kFeedForwardTokens, Numbers(kFeedForwardExperts));
+    std::vector<std::vector<std::size_t>> order(kFeedForwardTokens, std::vector<std::size_t>(kFeedForwardExperts));
+    for (std::size_t t = 0; t < kFeedForwardTokens; ++t) {
       double total = 0;
-      for (std::size_t e = 0; e < kExperts; ++e) {
+      for (std::size_t e = 0; e < kFeedForwardExperts; ++e) {
         double score = 0;
-        for (std::size_t m = 0; m < kWidth; ++m)
-          score += run.value("x")[(g * kTokens + t) * kWidth + m] * run.value("params/moe/router/w")[m * kExperts + e];
+        for (std::size_t m = 0; m < kFeedForwardWidth; ++m)
+          score += run.value("x")[(g * kFeedForwardTokens + t) * kFeedForwardWidth + m] * run.value("params/moe/router/w")[m * kFeedForwardExperts + e];
         total += probability[t][e] = std::exp(score);
       }
       for (double& p : probability[t])
@@ -102,27 +102,27 @@ Expected plain_mixture(const LayerRun& run, const MixtureSpec& spec) {
       std::iota(order[t].begin(), order[t].end(), 0);
       std::sort(order[t].begin(), order[t].end(),
                 [&](auto a, auto b) { return probability[t][a] > probability[t][b]; });
-      first_share[order[t][0]] += 1.0 / (kGroups * kTokens);
-      for (std::size_t e = 0; e < kExperts; ++e)
-        mean_probability[e] += probability[t][e] / (kGroups * kTokens);
+      first_share[order[t][0]] += 1.0 / (kFeedForwardGroups * kFeedForwardTokens);
+      for (std::size_t e = 0; e < kFeedForwardExperts; ++e)
+        mean_probability[e] += probability[t][e] / (kFeedForwardGroups * kFeedForwardTokens);
     }
-    std::vector<std::size_t> taken(kExperts);
+    std::vector<std::size_t> taken(kFeedForwardExperts);
     for (std::size_t choice = 0; choice < chosen; ++choice)
-      for (std::size_t t = 0; t < kTokens; ++t) {
+      for (std::size_t t = 0; t < kFeedForwardTokens; ++t) {
         const std::size_t e = order[t][choice];
         if (taken[e]++ >= capacity) {
-          expected.dropped += 1.0 / static_cast<double>(kGroups * kTokens * chosen);
+          expected.dropped += 1.0 / static_cast<double>(kFeedForwardGroups * kFeedForwardTokens * chosen);
           continue;
         }
         double weight = probability[t][e];
         if (chosen == 2) weight /= probability[t][order[t][0]] + probability[t][order[t][1]];
-        const Numbers y = expert(run, e, run.value("x").data() + (g * kTokens + t) * kWidth, spec.expert.gated);
-        for (std::size_t m = 0; m < kWidth; ++m)
-          expected.y[(g * kTokens + t) * kWidth + m] += weight * y[m];
+        const Numbers y = expert(run, e, run.value("x").data() + (g * kFeedForwardTokens + t) * kFeedForwardWidth, spec.expert.gated);
+        for (std::size_t m = 0; m < kFeedForwardWidth; ++m)
+          expected.y[(g * kFeedForwardTokens + t) * kFeedForwardWidth + m] += weight * y[m];
       }
   }
-  for (std::size_t e = 0; e < kExperts; ++e)
-    expected.balance += kExperts * first_share[e] * mean_probability[e];
+  for (std::size_t e = 0; e < kFeedForwardExperts; ++e)
+    expected.balance += kFeedForwardExperts * first_share[e] * mean_probability[e];
   return expected;
 }
 
@@ -133,7 +133,7 @@ TEST(Mixture, AsDescribedByBothWaysOfDispatch) {
       for (const double factor : {0.5, 1.0, 4.0}) {
         LayerRun run;
         const MixtureSpec spec = mixture_spec(chosen, factor, dispatch, factor == 1.0);
-        const MixtureOutput output = mixture(run.b, "moe", run.input("x", {kGroups, kTokens, kWidth}), spec);
+        const MixtureOutput output = mixture(run.b, "moe", run.input("x", {kFeedForwardGroups, kFeedForwardTokens, kFeedForwardWidth}), spec);
         const std::vector<Numbers> got = run.run({output.y, output.balance, output.dropped});
         const Expected expected = plain_mixture(run, spec);
         tight += expected.dropped > 0 ? 1 : 0;
@@ -147,13 +147,13 @@ TEST(Mixture, AsDescribedByBothWaysOfDispatch) {
 TEST(Mixture, EvenLoadHasABalanceOfOne) {
   LayerRun run;
   const MixtureOutput output =
-      mixture(run.b, "moe", run.input("x", {1, 8, kWidth}), mixture_spec(1, 1, Dispatch::OneHot));
+      mixture(run.b, "moe", run.input("x", {1, 8, kFeedForwardWidth}), mixture_spec(1, 1, Dispatch::OneHot));
   // Tokens are the unit vectors, twice; the router sends each to another expert.
-  Numbers x(8 * kWidth), router(kWidth * kExperts);
+  Numbers x(8 * kFeedForwardWidth), router(kFeedForwardWidth * kFeedForwardExperts);
   for (std::size_t t = 0; t < 8; ++t)
-    x[t * kWidth + t % 4] = 1;
-  for (std::size_t e = 0; e < kExperts; ++e)
-    router[e * kExperts + e] = 5;
+    x[t * kFeedForwardWidth + t % 4] = 1;
+  for (std::size_t e = 0; e < kFeedForwardExperts; ++e)
+    router[e * kFeedForwardExperts + e] = 5;
   run.set("x", x);
   run.set("params/moe/router/w", router);
   const std::vector<Numbers> got = run.run({output.balance, output.dropped});
@@ -166,7 +166,7 @@ TEST(Mixture, RefusesTooFewExperts) {
   MixtureSpec spec = mixture_spec(2, 1, Dispatch::OneHot);
   spec.experts = 1;
   try {
-    mixture(run.b, "moe", run.input("x", {1, 8, kWidth}), spec);
+    mixture(run.b, "moe", run.input("x", {1, 8, kFeedForwardWidth}), spec);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("moe: 1 expert(s) are fewer than the 2 that each token chooses"));

@@ -19,10 +19,10 @@ namespace {
 
 using Value = kernels::reference::Tensor;
 
-constexpr std::int64_t kBatch = 2, kSequence = 6, kVocabulary = 11;
+constexpr std::int64_t kInferenceBatch = 2, kInferenceSequence = 6, kInferenceVocabulary = 11;
 
 std::int32_t token(std::int64_t example, std::int64_t place) {
-  return static_cast<std::int32_t>((example * 5 + place * place + 3) % kVocabulary);
+  return static_cast<std::int32_t>((example * 5 + place * place + 3) % kInferenceVocabulary);
 }
 
 /// First value of a parameter, from its path alone, so that both programs have the same.
@@ -71,9 +71,9 @@ struct Run {
 double whole_loss(const std::string& family, std::vector<std::string> settings) {
   settings.emplace_back("mode=evaluate");
   Run run(family, settings);
-  for (std::int64_t n = 0; n < kBatch; ++n)
-    for (std::int64_t t = 0; t <= kSequence; ++t)
-      run.arguments[run.tokens].as<std::int32_t>()[static_cast<std::size_t>(n * (kSequence + 1) + t)] = token(n, t);
+  for (std::int64_t n = 0; n < kInferenceBatch; ++n)
+    for (std::int64_t t = 0; t <= kInferenceSequence; ++t)
+      run.arguments[run.tokens].as<std::int32_t>()[static_cast<std::size_t>(n * (kInferenceSequence + 1) + t)] = token(n, t);
   return run.step().at("loss").as<double>()[0];
 }
 
@@ -82,20 +82,20 @@ double stepwise_loss(const std::string& family, std::vector<std::string> setting
   settings.push_back("chunk=" + std::to_string(chunk));
   Run run(family, settings);
   double loss = 0;
-  for (std::int64_t begin = 0; begin < kSequence; begin += chunk) {
-    for (std::int64_t n = 0; n < kBatch; ++n)
+  for (std::int64_t begin = 0; begin < kInferenceSequence; begin += chunk) {
+    for (std::int64_t n = 0; n < kInferenceBatch; ++n)
       for (std::int64_t t = 0; t < chunk; ++t)
         run.arguments[run.tokens].as<std::int32_t>()[static_cast<std::size_t>(n * chunk + t)] = token(n, begin + t);
     const auto results = run.step();
-    for (std::int64_t n = 0; n < kBatch; ++n)
+    for (std::int64_t n = 0; n < kInferenceBatch; ++n)
       for (std::int64_t t = 0; t < chunk; ++t) {
-        const double* scores = results.at("scores").as<double>().data() + (n * chunk + t) * kVocabulary;
+        const double* scores = results.at("scores").as<double>().data() + (n * chunk + t) * kInferenceVocabulary;
         double total = 0;
-        for (std::int64_t v = 0; v < kVocabulary; ++v)
+        for (std::int64_t v = 0; v < kInferenceVocabulary; ++v)
           total += std::exp(scores[v]);
-        loss += (std::log(total) - scores[token(n, begin + t + 1)]) / (kBatch * kSequence);
+        loss += (std::log(total) - scores[token(n, begin + t + 1)]) / (kInferenceBatch * kInferenceSequence);
         if (t + 1 == chunk) {
-          const double best = *std::max_element(scores, scores + kVocabulary);
+          const double best = *std::max_element(scores, scores + kInferenceVocabulary);
           EXPECT_EQ(scores[results.at("next").as<std::int32_t>()[static_cast<std::size_t>(n)]], best);
         }
       }

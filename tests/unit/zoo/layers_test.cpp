@@ -21,7 +21,7 @@ namespace {
 using ir::Dims;
 using testing::HasSubstr;
 
-constexpr double kClose = 1e-10;
+constexpr double kLayersClose = 1e-10;
 
 std::string failure(const std::function<void()>& build) {
   try {
@@ -44,7 +44,7 @@ TEST(Layers, Dense) {
         sum += x[r * 3 + k] * w[k * 4 + c];
       expected.push_back(sum);
     }
-  EXPECT_LT(difference(y, expected), kClose);
+  EXPECT_LT(difference(y, expected), kLayersClose);
 }
 
 TEST(Layers, EmbeddingAndTiedScores) {
@@ -59,8 +59,8 @@ TEST(Layers, EmbeddingAndTiedScores) {
     for (std::size_t v = 0; v < 4; ++v)
       scores.push_back(table[id * 2] * table[v * 2] + table[id * 2 + 1] * table[v * 2 + 1]);
   }
-  EXPECT_LT(difference(y[0], rows), kClose);
-  EXPECT_LT(difference(y[1], scores), kClose);
+  EXPECT_LT(difference(y[0], rows), kLayersClose);
+  EXPECT_LT(difference(y[1], scores), kLayersClose);
 }
 
 /// (x - mean) / sqrt(variance + epsilon) of some elements; without the mean for RMS norm.
@@ -90,7 +90,7 @@ TEST(Layers, LayerNormAndRmsNorm) {
         expected.push_back(rms ? n[c] * run.value("params/rms/scale")[c]
                                : n[c] * run.value("params/layer/scale")[c] + run.value("params/layer/bias")[c]);
     }
-    EXPECT_LT(difference(y[rms ? 1 : 0], expected), kClose);
+    EXPECT_LT(difference(y[rms ? 1 : 0], expected), kLayersClose);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(Layers, BatchNormInTrainingAndAfter) {
       for (std::size_t r = 0; r < 6; ++r)
         expected[r * 2 + c] = n[r] * run.value("params/norm/scale")[c] + run.value("params/norm/bias")[c];
     }
-    EXPECT_LT(difference(y, expected), kClose) << training;
+    EXPECT_LT(difference(y, expected), kLayersClose) << training;
   }
 }
 
@@ -134,7 +134,7 @@ TEST(Layers, GroupNorm) {
         expected[at[i]] =
             done[i] * run.value("params/norm/scale")[at[i] % 4] + run.value("params/norm/bias")[at[i] % 4];
     }
-  EXPECT_LT(difference(y, expected), kClose);
+  EXPECT_LT(difference(y, expected), kLayersClose);
   EXPECT_THAT(failure([] {
                 LayerRun bad;
                 group_norm(bad.b, "norm", bad.input("x", {2, 3, 4}), 3);
@@ -153,12 +153,12 @@ TEST(Layers, Activations) {
   const std::vector<Numbers> y = run.run(outputs);
   for (std::size_t i = 0; i < 8; ++i) {
     const double v = run.value("x")[i];
-    EXPECT_NEAR(y[0][i], std::max(v, 0.0), kClose);
+    EXPECT_NEAR(y[0][i], std::max(v, 0.0), kLayersClose);
     EXPECT_NEAR(y[1][i], 0.5 * v * std::erfc(-v / std::numbers::sqrt2), 1e-7);  // constants are rounded to f32
     EXPECT_NEAR(y[2][i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v))), 1e-7);
     EXPECT_NEAR(y[3][i], v / (1 + std::exp(-1.702 * v)), 1e-7);
-    EXPECT_NEAR(y[4][i], v / (1 + std::exp(-v)), kClose);
-    EXPECT_NEAR(y[5][i], std::tanh(v), kClose);
+    EXPECT_NEAR(y[4][i], v / (1 + std::exp(-v)), kLayersClose);
+    EXPECT_NEAR(y[5][i], std::tanh(v), kLayersClose);
   }
 }
 
@@ -206,21 +206,21 @@ TEST(Layers, ConvolutionsOfOneToThreeDimensions) {
     const Numbers y = run.run(convolution(run.b, "c", run.input("x", {2, 6, 4}), spec));
     EXPECT_LT(difference(y, plain_convolution(run.value("x"), {2, 1, 1, 6, 4}, run.value("params/c/w"), {1, 1, 3, 2, 4},
                                               2, 1, 2, {1, 1, 3}, {false, false, true})),
-              kClose);
+              kLayersClose);
   }
   {
     LayerRun run;
     const Numbers y = run.run(convolution(run.b, "c", run.input("x", {2, 5, 6, 4}), spec));
     EXPECT_LT(difference(y, plain_convolution(run.value("x"), {2, 1, 5, 6, 4}, run.value("params/c/w"), {1, 3, 3, 2, 4},
                                               2, 1, 2, {1, 3, 3}, {false, true, true})),
-              kClose);
+              kLayersClose);
   }
   {
     LayerRun run;
     const Numbers y = run.run(convolution(run.b, "c", run.input("x", {1, 4, 5, 3, 4}), spec));
     EXPECT_LT(difference(y, plain_convolution(run.value("x"), {1, 4, 5, 3, 4}, run.value("params/c/w"), {3, 3, 3, 2, 4},
                                               2, 1, 2, {2, 3, 2}, {true, true, true})),
-              kClose);
+              kLayersClose);
   }
   EXPECT_THAT(failure([&] {
                 LayerRun bad;
@@ -243,7 +243,7 @@ TEST(Layers, TransposedConvolutionDoublesTheImage) {
           sum += x[((r / 2) * 3 + c / 2) * 2 + f] * w[(((1 - r % 2) * 2 + 1 - c % 2) * 2 + f) * 3 + o];
         expected.push_back(sum);
       }
-  EXPECT_LT(difference(y, expected), kClose);
+  EXPECT_LT(difference(y, expected), kLayersClose);
 }
 
 TEST(Layers, Pooling) {
@@ -257,10 +257,10 @@ TEST(Layers, Pooling) {
     for (std::size_t c = 0; c < 2; ++c) {
       const Numbers window{v[8 * r + 2 * c], v[8 * r + 2 * c + 1], v[8 * r + 4 + 2 * c], v[8 * r + 4 + 2 * c + 1]};
       EXPECT_EQ(y[0][2 * r + c], *std::max_element(window.begin(), window.end()));
-      EXPECT_NEAR(y[1][2 * r + c], (window[0] + window[1] + window[2] + window[3]) / 4, kClose);
+      EXPECT_NEAR(y[1][2 * r + c], (window[0] + window[1] + window[2] + window[3]) / 4, kLayersClose);
       total += window[0] + window[1] + window[2] + window[3];
     }
-  EXPECT_NEAR(y[2][0], total / 16, kClose);
+  EXPECT_NEAR(y[2][0], total / 16, kLayersClose);
   for (std::size_t i = 0; i < 64; ++i)
     EXPECT_EQ(y[3][i], v[(i / 16) * 4 + (i % 8) / 2]);
 }
@@ -283,9 +283,9 @@ TEST(Layers, CrossEntropyWithAndWithoutWeights) {
     weighted += each * weight[r] / 2.5;
     right += s[label[r]] >= std::max({s[0], s[1], s[2]}) ? 0.25 : 0;
   }
-  EXPECT_NEAR(y[0][0], mean, kClose);
-  EXPECT_NEAR(y[1][0], weighted, kClose);
-  EXPECT_NEAR(y[2][0], right, kClose);
+  EXPECT_NEAR(y[0][0], mean, kLayersClose);
+  EXPECT_NEAR(y[1][0], weighted, kLayersClose);
+  EXPECT_NEAR(y[2][0], right, kLayersClose);
 }
 
 TEST(Layers, OtherLosses) {
@@ -314,8 +314,8 @@ TEST(Layers, OtherLosses) {
     }
     contrast += (std::log(row) + std::log(column) - 2 * similar(i, i)) / 6;
   }
-  EXPECT_NEAR(y[0][0], squares, kClose);
-  EXPECT_NEAR(y[1][0], binary, kClose);
+  EXPECT_NEAR(y[0][0], squares, kLayersClose);
+  EXPECT_NEAR(y[1][0], binary, kLayersClose);
   EXPECT_NEAR(y[2][0], contrast, 1e-7);
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 using Value = kernels::reference::Tensor;
 
-constexpr std::size_t kRows = 3, kColumns = 4, kSize = kRows * kColumns;
-constexpr int kSteps = 4;
+constexpr std::size_t kOptimizerRows = 3, kOptimizerColumns = 4, kOptimizerSize = kOptimizerRows * kOptimizerColumns;
+constexpr int kOptimizerSteps = 4;
 
 /// A step whose loss is the sum of w * a + bias * c with inputs a, c: so these are the gradients.
 class Trained {
@@ -32,8 +32,8 @@ class Trained {
     BuildPolicy policy;
     policy.compute = dtype;
     ModelBuilder b("line", policy);
-    const Tensor w = b.parameter("w", {kRows, kColumns}, zeros()), bias = b.parameter("bias", {kColumns}, zeros());
-    const Tensor a = b.batch("a", {ir::DType::F32, {kRows, kColumns}}), c = b.batch("c", {ir::DType::F32, {kColumns}});
+    const Tensor w = b.parameter("w", {kOptimizerRows, kOptimizerColumns}, zeros()), bias = b.parameter("bias", {kOptimizerColumns}, zeros());
+    const Tensor a = b.batch("a", {ir::DType::F32, {kOptimizerRows, kOptimizerColumns}}), c = b.batch("c", {ir::DType::F32, {kOptimizerColumns}});
     model_ = finish_step(b, b.sum(w * a) + b.sum(bias * c), settings);
     ir::verify(model_.program);
     ir::verify(model_.signature, model_.program.entry());
@@ -95,7 +95,7 @@ void expect_rule(const std::string& settings, const Rule& rule) {
   std::map<std::string, Numbers> x, memory[2];
   for (const char* path : {"params/w", "params/bias"})
     x[path] = trained.numbers(path);
-  for (int t = 1; t <= kSteps; ++t) {
+  for (int t = 1; t <= kOptimizerSteps; ++t) {
     trained.step(t - 1);
     int which = 0;
     for (auto& [path, numbers] : x) {
@@ -106,7 +106,7 @@ void expect_rule(const std::string& settings, const Rule& rule) {
       EXPECT_LT(difference(trained.numbers(path), numbers), 1e-7) << settings << ", step " << t << ", " << path;
     }
   }
-  EXPECT_EQ(trained.steps(), kSteps);
+  EXPECT_EQ(trained.steps(), kOptimizerSteps);
 }
 
 void each(Numbers& x, const std::function<void(std::size_t)>& act) {
@@ -158,7 +158,7 @@ TEST(Optimizer, AdamWDecaysMatricesOnly) {
   expect_rule("optimizer=adamw learning_rate=0.1 weight_decay=0.2",
               [](Numbers& x, const Numbers& g, int t, auto& memory) {
                 const Numbers d = adam(g, t, memory);
-                each(x, [&](auto e) { x[e] -= 0.1 * (d[e] + (x.size() == kSize ? 0.2 * x[e] : 0)); });
+                each(x, [&](auto e) { x[e] -= 0.1 * (d[e] + (x.size() == kOptimizerSize ? 0.2 * x[e] : 0)); });
               });
 }
 
@@ -166,7 +166,7 @@ TEST(Optimizer, Lamb) {
   expect_rule("optimizer=lamb learning_rate=0.1 weight_decay=0.2",
               [](Numbers& x, const Numbers& g, int t, auto& memory) {
                 Numbers d = adam(g, t, memory);
-                if (x.size() == kSize) each(x, [&](auto e) { d[e] += 0.2 * x[e]; });
+                if (x.size() == kOptimizerSize) each(x, [&](auto e) { d[e] += 0.2 * x[e]; });
                 const double ratio = length(x) / length(d);
                 each(x, [&](auto e) { x[e] -= 0.1 * ratio * d[e]; });
               });
@@ -178,7 +178,7 @@ TEST(Optimizer, Lion) {
     each(x, [&](auto e) {
       const double mixed = 0.9 * m[e] + 0.1 * g[e];
       m[e] = 0.99 * m[e] + 0.01 * g[e];
-      x[e] -= 0.1 * ((mixed > 0) - (mixed < 0) + (x.size() == kSize ? 0.2 * x[e] : 0));
+      x[e] -= 0.1 * ((mixed > 0) - (mixed < 0) + (x.size() == kOptimizerSize ? 0.2 * x[e] : 0));
     });
   });
 }
@@ -187,21 +187,21 @@ TEST(Optimizer, Adafactor) {
   expect_rule("optimizer=adafactor learning_rate=0.1", [](Numbers& x, const Numbers& g, int t, auto& memory) {
     const double fresh = std::pow(t, -0.8);
     Numbers d(x.size());
-    if (x.size() != kSize) {
+    if (x.size() != kOptimizerSize) {
       Numbers& v = kept(memory, "v", x.size());
       each(x, [&](auto e) { v[e] += (g[e] * g[e] - v[e]) * fresh; });
       each(x, [&](auto e) { d[e] = g[e] / std::sqrt(v[e]); });
     } else {
-      Numbers &rows = kept(memory, "rows", kRows), &columns = kept(memory, "columns", kColumns), row_mean(kRows),
-              column_mean(kColumns);
+      Numbers &rows = kept(memory, "rows", kOptimizerRows), &columns = kept(memory, "columns", kOptimizerColumns), row_mean(kOptimizerRows),
+              column_mean(kOptimizerColumns);
       each(x, [&](auto e) {
-        row_mean[e / kColumns] += g[e] * g[e] / kColumns;
-        column_mean[e % kColumns] += g[e] * g[e] / kRows;
+        row_mean[e / kOptimizerColumns] += g[e] * g[e] / kOptimizerColumns;
+        column_mean[e % kOptimizerColumns] += g[e] * g[e] / kOptimizerRows;
       });
       double mean = 0;
-      each(rows, [&](auto r) { mean += (rows[r] += (row_mean[r] - rows[r]) * fresh) / kRows; });
+      each(rows, [&](auto r) { mean += (rows[r] += (row_mean[r] - rows[r]) * fresh) / kOptimizerRows; });
       each(columns, [&](auto c) { columns[c] += (column_mean[c] - columns[c]) * fresh; });
-      each(x, [&](auto e) { d[e] = g[e] / std::sqrt(rows[e / kColumns] / mean * columns[e % kColumns]); });
+      each(x, [&](auto e) { d[e] = g[e] / std::sqrt(rows[e / kOptimizerColumns] / mean * columns[e % kOptimizerColumns]); });
     }
     const double excess = std::max(1.0, length(d) / std::sqrt(static_cast<double>(d.size())));
     each(x, [&](auto e) { x[e] -= 0.1 * d[e] / excess; });
@@ -235,7 +235,7 @@ TEST(Optimizer, ClipsByTheNormOfAllGradients) {
       norm += std::pow(Trained::gradient(path, 2, e), 2);
   norm = std::sqrt(norm);
   EXPECT_NEAR(trained.reported("gradient_norm"), norm, 1e-9);
-  for (std::size_t e = 0; e < kSize; ++e) {
+  for (std::size_t e = 0; e < kOptimizerSize; ++e) {
     EXPECT_NEAR(trained.values("params/w")[e], before[e] - Trained::gradient("params/w", 2, e) * 0.5 / norm, 1e-9);
     EXPECT_NEAR(whole.values("params/w")[e], before[e] - Trained::gradient("params/w", 2, e), 1e-9);
   }

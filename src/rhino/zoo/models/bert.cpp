@@ -14,7 +14,7 @@ using ir::DType;
 namespace {
 
 constexpr double kDeviation = 0.02;
-constexpr double kEpsilon = 1e-12;
+constexpr double kBertEpsilon = 1e-12;
 
 /// Tokens with 15 of 100 places to be guessed; of these 80 of 100 show the mask (the last token of the vocabulary), 10
 /// a random token and 10 themselves. Drawn anew in every step.
@@ -49,7 +49,7 @@ Tensor encoder(ModelBuilder& b, const Settings& settings, bool shared) {
   const Masked masked = mask(b, tokens, vocabulary);
   TransformerSpec spec = transformer_spec(settings, kDeviation, kDeviation);
   spec.arrangement = Arrangement::Post;
-  spec.epsilon = kEpsilon;
+  spec.epsilon = kBertEpsilon;
 
   const Embedding embedding = embed(b, "embedding", masked.tokens, vocabulary, embedding_width, normal(kDeviation));
   Tensor x = add_positions(b, embedding.rows, kDeviation);
@@ -57,7 +57,7 @@ Tensor encoder(ModelBuilder& b, const Settings& settings, bool shared) {
     const Tensor segments = token_batch(b, settings, "segments", settings.integer("sequence"));
     x = x + embed(b, "segments", segments, 2, embedding_width, normal(kDeviation)).rows;
   }
-  x = b.dropout(norm(b, "embedding_norm", x, Norm::Layer, kEpsilon), spec.dropout);
+  x = b.dropout(norm(b, "embedding_norm", x, Norm::Layer, kBertEpsilon), spec.dropout);
   if (embedding_width != width) x = dense(b, "widen", x, {width}, normal(kDeviation));
   if (shared) {
     const ModelBuilder::Sharing sharing(b);
@@ -67,7 +67,7 @@ Tensor encoder(ModelBuilder& b, const Settings& settings, bool shared) {
   }
   const Tensor transformed =
       activate(b, dense(b, "transform", x, {embedding_width}, normal(kDeviation)), Activation::Gelu);
-  const Tensor scores = tied_scores(b, norm(b, "transform_norm", transformed, Norm::Layer, kEpsilon), embedding.table) +
+  const Tensor scores = tied_scores(b, norm(b, "transform_norm", transformed, Norm::Layer, kBertEpsilon), embedding.table) +
                         b.parameter("output_bias", {vocabulary}, zeros());
   Tensor loss = cross_entropy(b, scores, tokens, masked.weights);
   if (next_sentence) {

@@ -31,7 +31,7 @@ Tensor pairs(ModelBuilder& b, const Tensor& x) {
   return b.concatenate(below, 1);
 }
 
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_dlrm(ModelBuilder& b, const Settings& settings) {
   const std::int64_t batch = settings.integer("batch");
   const std::vector<std::int64_t> tables = settings.integers("tables"), bottom = settings.integers("bottom");
   const std::int64_t width = bottom.back();
@@ -66,7 +66,7 @@ Family dlrm_family() {
            {"small", "tables=100000,40000,17000,7400,20000,3,7000,1500,63,90000,50000 bottom=256,64,16 top=512,256",
             5.523e6, "our own small tables"},
            {"mlperf", "", 24.04e9, "26 tables of at most 40 million rows, 128 wide"}},
-          build};
+          build_dlrm};
 }
 
 }  // namespace rhino::zoo

@@ -26,7 +26,7 @@ Tensor direction(ModelBuilder& b, const Tensor& x) { return x * b.rsqrt(b.mean(x
 
 /// Positive data carry their own label, negative data a wrong one. Each layer learns by itself to give positive data a
 /// mean square activity above the threshold and negative data one below; no gradient passes between layers.
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_forward_forward(ModelBuilder& b, const Settings& settings) {
   const std::int64_t classes = settings.integer("classes"), width = settings.integer("width");
   const Tensor image = image_batch(b, settings);
   const Tensor flat = b.reshape(image, {image.dim(0), -1});
@@ -63,7 +63,7 @@ Family forward_forward_family() {
           "batch=100 image=28 white=255 channels=1 classes=10 layers=4 width=2000 threshold=0.5",
           {{"tiny", "batch=64 image=16 white=16 layers=2 width=96 learning_rate=0.003", 0, ""},
            {"mnist", "", 13.576e6, "four layers of 2000 on 784 pixels"}},
-          build};
+          build_forward_forward};
 }
 
 }  // namespace rhino::zoo

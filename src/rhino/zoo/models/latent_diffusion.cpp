@@ -144,7 +144,7 @@ std::pair<Tensor, Tensor> read_batch(ModelBuilder& b, const Settings& settings) 
   return {latent, b.convert(b.batch("context", {DType::F32, {batch, count, width}}), b.compute())};
 }
 
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_latent_diffusion(ModelBuilder& b, const Settings& settings) {
   const auto [clean, context] = read_batch(b, settings);
   const std::int64_t batch = clean.dim(0), steps = settings.integer("diffusion_steps");
   const Tensor draw = b.convert(b.random_uniform({batch}) * static_cast<double>(steps), DType::I32);
@@ -170,7 +170,7 @@ Family latent_diffusion_family() {
             "multipliers=1,2 residual_blocks=1 attention_levels=1 heads=2 groups=4 learning_rate=0.003",
             0, ""},
            {"860M", "", 859.5e6, "the U-Net alone, without autoencoder and text encoder"}},
-          build};
+          build_latent_diffusion};
 }
 
 }  // namespace rhino::zoo

@@ -40,7 +40,7 @@ Tensor residual_block(ModelBuilder& b, const Tensor& x, std::int64_t reduced, st
   return relu(y + (changed ? normed_convolution(b, "shortcut", x, outer, 1, stride) : x));
 }
 
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_resnet(ModelBuilder& b, const Settings& settings) {
   const std::int64_t first = settings.integer("features");
   const bool bottleneck = settings.flag("bottleneck"), imagenet = settings.choice("stem") == "imagenet";
   Tensor x = normed_convolution(b, "stem", image_batch(b, settings), first, imagenet ? 7 : 3, imagenet ? 2 : 1);
@@ -89,7 +89,7 @@ Family resnet_family() {
            {"50", "", 25.56e6, ""},
            {"101", "blocks=3,4,23,3", 44.55e6, ""},
            {"152", "blocks=3,8,36,3", 60.19e6, ""}},
-          build};
+          build_resnet};
 }
 
 Family wide_resnet_family() {
@@ -106,7 +106,7 @@ Family wide_resnet_family() {
            {"4B", ALPA "features=640 width_factor=2", 4000.9e6, "1024 classes; the name is rounded"},
            {"7B", ALPA "features=320 width_factor=16", 6727.7e6, "1024 classes; the name is rounded"},
            {"13B", ALPA "blocks=3,4,23,3 features=320 width_factor=16", 12633e6, "1024 classes; the name is rounded"}},
-          build};
+          build_resnet};
 }
 
 }  // namespace rhino::zoo

@@ -35,7 +35,7 @@ Tensor crop(ModelBuilder& b, Tensor x, std::int64_t size) {
   return x;
 }
 
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_unet(ModelBuilder& b, const Settings& settings) {
   const std::int64_t size = settings.integer("image"), batch = settings.integer("batch");
   const std::int64_t depth = settings.integer("depth"), features = settings.integer("features");
   const Tensor image = b.batch("image", {ir::DType::U8, {batch, size, size}});
@@ -68,7 +68,7 @@ Family unet_family() {
           "batch=4 image=572 white=255 classes=2 features=64 depth=4 padding=valid",
           {{"tiny", "batch=8 image=32 white=15 classes=3 features=8 depth=2 padding=same learning_rate=0.003", 0, ""},
            {"original", "", 31.03e6, ""}},
-          build};
+          build_unet};
 }
 
 }  // namespace rhino::zoo

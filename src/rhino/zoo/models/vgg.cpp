@@ -11,7 +11,7 @@ namespace rhino::zoo {
 
 namespace {
 
-Tensor build(ModelBuilder& b, const Settings& settings) {
+Tensor build_vgg(ModelBuilder& b, const Settings& settings) {
   Tensor x = image_batch(b, settings);
   int number = 0;
   for (const std::int64_t features : settings.integers("stages")) {
@@ -51,7 +51,7 @@ Family vgg_family() {
        {"11", "stages=64,0,128,0,256,256,0,512,512,0,512,512,0", 132.86e6, ""},
        {"16", "", 138.36e6, ""},
        {"19", "stages=64,64,0,128,128,0,256,256,256,256,0,512,512,512,512,0,512,512,512,512,0", 143.67e6, ""}},
-      build};
+      build_vgg};
 }
 
 }  // namespace rhino::zoo

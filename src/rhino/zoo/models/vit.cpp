@@ -15,7 +15,7 @@ using ir::DType;
 
 namespace {
 
-constexpr double kDeviation = 0.02;
+constexpr double kVitDeviation = 0.02;
 
 /// Patches of the image as tokens behind a trained class token, with learned positions.
 Tensor image_tokens(ModelBuilder& b, const Settings& settings, bool bias) {
@@ -24,13 +24,13 @@ Tensor image_tokens(ModelBuilder& b, const Settings& settings, bool bias) {
   const Tensor tokens =
       dense(b, "patches", cut, {width}, normal(1 / std::sqrt(static_cast<double>(cut.dim(-1)))), bias);
   const Tensor first = add_bias(b, b.full({tokens.dtype(), {tokens.dim(0), 1, width}}, 0), "class_token", {width});
-  return add_positions(b, b.concatenate({first, tokens}, 1), kDeviation);
+  return add_positions(b, b.concatenate({first, tokens}, 1), kVitDeviation);
 }
 
 Tensor first_token(ModelBuilder& b, const Tensor& x) { return b.reshape(b.slice(x, 1, 0, 1), {x.dim(0), x.dim(2)}); }
 
 Tensor build_vit(ModelBuilder& b, const Settings& settings) {
-  TransformerSpec spec = transformer_spec(settings, kDeviation, kDeviation);
+  TransformerSpec spec = transformer_spec(settings, kVitDeviation, kVitDeviation);
   spec.epsilon = 1e-6;
   const Tensor x = transformer(b, b.dropout(image_tokens(b, settings, true), spec.dropout), spec).x;
   const Tensor features = first_token(b, norm(b, "final_norm", x, Norm::Layer, 1e-6));
@@ -43,7 +43,7 @@ Tensor text_features(ModelBuilder& b, const Settings& settings) {
   const auto scope = b.scope("text");
   const std::int64_t width = settings.integer("text_width");
   TransformerSpec spec = transformer_spec(
-      settings, kDeviation, kDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("text_layers"))));
+      settings, kVitDeviation, kVitDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("text_layers"))));
   spec.layers = settings.integer("text_layers");
   spec.attention.heads = spec.attention.kv_heads = settings.integer("text_heads");
   RHINO_CHECK_AS(UsageError, width % spec.attention.heads == 0, "text_heads={} do not divide text_width={}",
@@ -53,7 +53,7 @@ Tensor text_features(ModelBuilder& b, const Settings& settings) {
   spec.feed_forward.hidden = 4 * width;
   spec.feed_forward.activation = Activation::QuickGelu;
   const Tensor tokens = token_batch(b, settings, "text", settings.integer("sequence"));
-  const Tensor rows = embed(b, "embedding", tokens, settings.integer("vocabulary"), width, normal(kDeviation)).rows;
+  const Tensor rows = embed(b, "embedding", tokens, settings.integer("vocabulary"), width, normal(kVitDeviation)).rows;
   const Tensor x = norm(b, "final_norm", transformer(b, add_positions(b, rows, 0.01), spec).x);
   const Tensor end = b.convert(b.equal(tokens, b.max(tokens, {1}, true)), x.dtype());
   const Tensor features = b.einsum("bs,bsm->bm", end, x);
@@ -65,7 +65,7 @@ Tensor image_features(ModelBuilder& b, const Settings& settings) {
   const auto scope = b.scope("image");
   const std::int64_t width = settings.integer("width");
   TransformerSpec spec = transformer_spec(
-      settings, kDeviation, kDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("layers"))));
+      settings, kVitDeviation, kVitDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("layers"))));
   spec.feed_forward.activation = Activation::QuickGelu;
   const Tensor tokens = norm(b, "first_norm", image_tokens(b, settings, false));
   const Tensor features = norm(b, "final_norm", first_token(b, transformer(b, tokens, spec).x));
@@ -82,14 +82,14 @@ Tensor build_clip(ModelBuilder& b, const Settings& settings) {
 Tensor build_m6(ModelBuilder& b, const Settings& settings) {
   const std::int64_t width = settings.integer("width"), vocabulary = settings.integer("vocabulary");
   TransformerSpec spec = transformer_spec(
-      settings, kDeviation, kDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("layers"))));
+      settings, kVitDeviation, kVitDeviation / std::sqrt(2.0 * static_cast<double>(settings.integer("layers"))));
   const Tensor cut = patches(b, image_batch(b, settings), settings.integer("patch"));
   const Tensor image = dense(b, "patches", cut, {width}, normal(1 / std::sqrt(static_cast<double>(cut.dim(-1)))));
   const std::int64_t sequence = settings.integer("sequence");
   const Tensor text = token_batch(b, settings, "text", sequence + 1);
   const Embedding embedding =
-      embed(b, "embedding", b.slice(text, 1, 0, sequence), vocabulary, width, normal(kDeviation));
-  const Tensor x = add_positions(b, b.concatenate({image, embedding.rows}, 1), kDeviation);
+      embed(b, "embedding", b.slice(text, 1, 0, sequence), vocabulary, width, normal(kVitDeviation));
+  const Tensor x = add_positions(b, b.concatenate({image, embedding.rows}, 1), kVitDeviation);
   const ir::TensorType places{DType::I32, {x.dim(1), x.dim(1)}};
   const Tensor key = b.iota(places, 1);
   const Tensor seen =
